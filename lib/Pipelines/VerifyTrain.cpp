@@ -38,7 +38,9 @@ static LogicalResult verifyOp(Operation *op) {
 static LogicalResult verifyLosses(StepOp step) {
   bool hasLoss =
       step.getKind() == StepKind::Micro || step.getKind() == StepKind::Evaluate;
-  auto losses = llvm::to_vector(step.getBody().getOps<train::ReportLossOp>());
+  auto losses = llvm::to_vector(
+      llvm::make_filter_range(step.getBody().getOps<train::ReportLossOp>(),
+                              [](auto loss) { return !loss.getPart(); }));
   if (losses.size() == (hasLoss ? 1 : 0)) // (I3)
     return success();
   return step.emitOpError("expects ")

@@ -37,6 +37,7 @@ CALLS = {
     "attention_forward": "attention ", "attention_": "attention_backward ", "add_bias_parts": "attention_backward ",
     "scatter_": "scatter_", "for_rows_kernel<gpuopt::GradientRow": "grad_norm", "finish_grad_norm": "grad_norm",
     "add_loss": "report_loss",
+    "add_loss_part": "report_loss",
 }
 
 

@@ -42,7 +42,8 @@ public:
         lastReader[input] = index;
     }
     auto isLoss = [](const StepGraph::Node &node) {
-      return isa<train::ReportLossOp>(node.op);
+      auto loss = dyn_cast<train::ReportLossOp>(node.op);
+      return loss && !loss.getPart();
     };
     loss = llvm::find_if(graph.nodes, isLoss) - graph.nodes.begin();
   }

@@ -133,7 +133,7 @@ void PersistentMemory::addStep(train::StepOp step) {
   for (auto [attribute, argument] :
        llvm::zip(step.getInputNames(), step.getBody().getArguments())) {
     StringRef name = cast<StringAttr>(attribute).getValue();
-    bool isLabels = step.getLabelsName() == name;
+    bool isLabels = step.isLabels(name);
     if (!inputs.count(name)) {
       inputs[name] = entries.size();
       Entry &entry =
@@ -146,8 +146,8 @@ void PersistentMemory::addStep(train::StepOp step) {
         range &&
         (!entry.indices || range.getLimit() > entry.indices.getLimit()))
       entry.indices = range;
-    if (isLabels && step.getLabelsRangeAttr())
-      entry.indices = step.getLabelsRangeAttr();
+    if (train::IndexRangeAttr range = step.getRangeOfLabels(name))
+      entry.indices = range;
   }
   for (Operation &op : step.getBody().front()) {
     if (auto output = dyn_cast<train::OutputOp>(op);

@@ -125,7 +125,8 @@ public:
         annotate(&op, lastEmitted());
       if (checksResults && step.getKind() == train::StepKind::Micro)
         check(&op);
-      if (isa<train::ReportLossOp>(op))
+      if (auto loss = dyn_cast<train::ReportLossOp>(op);
+          loss && !loss.getPart())
         section = device::Section::Backward;
     }
   }
@@ -231,7 +232,8 @@ private:
   }
 
   void lowerOp(train::ReportLossOp op) {
-    emit<device::ReportLossOp>(read(op.getSum()), read(op.getWeight()));
+    emit<device::ReportLossOp>(read(op.getSum()), read(op.getWeight()),
+                               op.getPartAttr());
   }
 
   void lowerOp(train::GradNormOp op) {

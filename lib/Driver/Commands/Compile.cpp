@@ -105,23 +105,35 @@ static std::vector<std::string> decidingFlags(const PipelineOptions &options) {
       text = std::string(find_compile_setting(name)->otherwise);
     flags.push_back((name + "=" + text).str());
   };
-  add("loss", step.loss);
-  add("logits", step.logits);
-  if (step.loss == "cross_entropy" || step.loss == "nll") {
+  SmallVector<std::string> losses;
+  for (const std::string &text : step.losses) {
+    LossTerm term;
+    if (parse_loss_term(text, term).empty())
+      losses.push_back(term.loss);
+  }
+  if (losses.empty()) {
+    losses = {step.loss};
+    add("loss", step.loss);
+    add("logits", step.logits);
+  } else {
+    add("loss", llvm::join(step.losses, ", "));
+  }
+  auto has = [&](StringRef loss) { return llvm::is_contained(losses, loss); };
+  if (has("cross_entropy") || has("nll")) {
     add("ignore-index", Twine(step.ignoreIndex));
     add("class-weights", textOf(step.classWeights));
   }
-  if (step.loss == "cross_entropy")
+  if (has("cross_entropy"))
     add("label-smoothing", number_text(step.labelSmoothing));
-  if (step.loss == "huber")
+  if (has("huber"))
     add("huber-delta", number_text(step.huberDelta));
-  if (step.loss == "smooth_l1")
+  if (has("smooth_l1"))
     add("smooth-l1-beta", number_text(step.smoothL1Beta));
-  if (step.loss == "focal") {
+  if (has("focal")) {
     add("focal-alpha", number_text(step.focalAlpha));
     add("focal-gamma", number_text(step.focalGamma));
   }
-  if (step.loss == "dice")
+  if (has("dice"))
     add("dice-smooth", number_text(step.diceSmooth));
   add("no-decay", step.noDecay);
   add("batch-norm", options.legalise.batchNorm);

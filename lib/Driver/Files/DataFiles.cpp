@@ -34,36 +34,47 @@ static bool canTakeTokens(device::BufferOp buffer) {
 
 Error gpuopt::checkInputs(mlir::ModuleOp module, const DataGiven &data,
                           StringRef prefix) {
-  SmallVector<std::string> names, given;
+  SmallVector<std::string> names, given, labels;
   bool takesTokens = false;
   for (StringRef file : data.files)
     given.push_back(file.split('=').first.str());
+  for (device::BufferOp buffer : module.getOps<device::BufferOp>())
+    if (buffer.getKind() == device::BufferKind::Labels)
+      labels.push_back(buffer.getExternalName()->str());
+  bool hasSeveral = labels.size() > 1;
   Error missing = Error::success();
   for (device::BufferOp buffer : module.getOps<device::BufferOp>()) {
     bool isLabels = buffer.getKind() == device::BufferKind::Labels;
     if (!isLabels && buffer.getKind() != device::BufferKind::Input)
       continue;
-    std::string name = isLabels ? "labels" : buffer.getExternalName()->str();
+    std::string name = buffer.getExternalName()->str();
     if (!isLabels)
       names.push_back("'" + name + "'");
     takesTokens |= !isLabels && canTakeTokens(buffer);
-    if (is_contained(given, name) || (isLabels && !data.labels.empty()) ||
+    if (is_contained(given, name) ||
+        (isLabels && !hasSeveral && !data.labels.empty()) ||
         (!data.tokens.empty() && canTakeTokens(buffer)))
       continue;
     missing = joinErrors(
         std::move(missing),
-        isLabels ? createStringError("the labels are missing: " + prefix +
-                                     "labels FILE")
-                 : createStringError("input '" + name + "' is missing: " +
-                                     prefix + "data " + name + "=FILE"));
+        isLabels && hasSeveral
+            ? createStringError("labels are missing: " + prefix + "data " +
+                                name + "=FILE")
+        : isLabels ? createStringError("the labels are missing: " + prefix +
+                                       "labels FILE")
+                   : createStringError("input '" + name + "' is missing: " +
+                                       prefix + "data " + name + "=FILE"));
   }
   for (StringRef name : given)
-    if (name != "labels" && !is_contained(names, ("'" + name + "'").str()))
+    if (name != "labels" && !is_contained(labels, name) &&
+        !is_contained(names, ("'" + name + "'").str()))
       return joinErrors(
-          createStringError(prefix + "data " + name +
-                            "=...: the model has no input of that name; its "
-                            "inputs are " +
-                            join(names, ", ")),
+          createStringError(
+              prefix + "data " + name +
+              "=...: the model has no input of that name; its "
+              "inputs are " +
+              join(names, ", ") +
+              (hasSeveral ? ", and its labels are " + join(labels, ", ") : "")),
           std::move(missing));
   if (!data.tokens.empty() && !takesTokens)
     return joinErrors(

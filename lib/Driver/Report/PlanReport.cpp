@@ -68,10 +68,9 @@ static TensorName nameOfRepeated(train::RecomputeOp repeat, unsigned result) {
 
 static void describeDecisions(train::StepOp step,
                               std::vector<TensorDecision> &decisions) {
-  auto losses = step.getBody().getOps<train::ReportLossOp>();
-  if (losses.empty())
+  Operation *loss = step.getWholeLoss();
+  if (!loss)
     return;
-  Operation *loss = *losses.begin();
   for (Operation &op : step.getBody().front()) {
     if (namesMemory(&op) || isa<train::OffloadOp>(op))
       continue;

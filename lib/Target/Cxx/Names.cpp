@@ -73,7 +73,7 @@ static const char kFromRuntime[] =
     "kArenaBytes kHostBytes kStepState "
     "kHyperparameters "
     "kInputs kStates kOutputs kDefaults kOptimizerStates kGradients kChecked "
-    "kCompiled kEvalMetrics kParamGroupBytes "
+    "kCompiled kEvalMetrics kLosses kParamGroupBytes add_loss_part "
     "kIndexed";
 
 static llvm::StringSet<> wordsOf(ArrayRef<StringRef> lists) {

@@ -61,10 +61,9 @@ class AccumulateProducts
     : public kernels::impl::AccumulateProductsBase<AccumulateProducts> {
   void runOnOperation() override {
     getOperation()->walk([&](train::StepOp step) {
-      auto losses = step.getBody().getOps<train::ReportLossOp>();
       SmallVector<arith::AddFOp> sums;
-      if (!losses.empty())
-        for (Operation *op = *losses.begin(); op; op = op->getNextNode())
+      if (train::ReportLossOp loss = step.getWholeLoss())
+        for (Operation *op = loss; op; op = op->getNextNode())
           if (auto sum = dyn_cast<arith::AddFOp>(op))
             sums.push_back(sum);
       llvm::DenseSet<Operation *> done;

@@ -161,6 +161,8 @@ device.step @ends update {
   %h = device.address @h : !device.ptr<f16>
   // CHECK: device.report_loss %{{.*}}, %{{.*}} {section = #device.section<forward>} : <f32>, <f32>
   device.report_loss %a, %a {section = #device.section<forward>} : !device.ptr<f32>, !device.ptr<f32>
+  // CHECK: device.report_loss %{{.*}}, %{{.*}} part 1 : <f32>, <f32>
+  device.report_loss %a, %a part 1 : !device.ptr<f32>, !device.ptr<f32>
   // CHECK: device.accumulate %{{.*}} into %{{.*}} count 32 : <f32>, <f32>
   device.accumulate %a into %a count 32 : !device.ptr<f32>, !device.ptr<f32>
   // CHECK: device.grad_norm %{{.*}} scale %{{.*}} over 64, %{{.*}}, %{{.*}} counts [4, 8] of ["w", "b"] : <f32> scale !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>

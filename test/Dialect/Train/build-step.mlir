@@ -15,7 +15,7 @@ train.variable @frozen frozen : tensor<8x8xf32>
 
 // The frozen weight costs no gradient: its product is not differentiated.
 // CHECK-LABEL: train.step @micro_step micro ("x" %{{.*}}: tensor<4x8xf32>, "labels" %{{.*}}: tensor<4xi64>)
-// CHECK-SAME: labelsRange = #train.index_range<0 to 3 or -100>
+// CHECK-SAME: labelsNames = ["labels"], labelsRanges = [#train.index_range<0 to 3 or -100>]
 // CHECK: %[[H:.*]] = nn.contract "ik,kj->ij" %{{.*}}, %{{.*}} : tensor<4x8xf32>, tensor<8x8xf32>
 // CHECK: nn.cross_entropy
 // CHECK: train.report_loss

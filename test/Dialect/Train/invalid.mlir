@@ -342,7 +342,19 @@ train.step @s update () attributes {train.proof = #train.proof<problem = dense_r
 // -----
 
 // expected-error @below {{expects a range that does not end before it begins, but got 4 to 3}}
-train.step @s update () attributes {labelsRange = #train.index_range<4 to 3>} {
+train.step @s update () attributes {labelsRanges = [#train.index_range<4 to 3>]} {
+}
+
+// -----
+
+// expected-error @below {{expects the last inputs to be the labels, but got ["y"] for inputs ["x"]}}
+train.step @s micro ("x" %x: tensor<4xf32>) attributes {labelsNames = ["y"], labelsRanges = [unit]} {
+}
+
+// -----
+
+// expected-error @below {{expects one range for each name of labels, but got 0 for 1}}
+train.step @s micro ("x" %x: tensor<4xf32>) attributes {labelsNames = ["x"]} {
 }
 
 // -----

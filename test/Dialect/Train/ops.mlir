@@ -91,6 +91,8 @@ train.step @variables micro ("x" %x: tensor<4x8xf32>) {
   %seed = train.seed of 32 : tensor<1xf32>
   // CHECK: train.report_loss %{{.*}}, %{{.*}} : tensor<1xf32>, tensor<1xf32>
   train.report_loss %seed, %seed : tensor<1xf32>, tensor<1xf32>
+  // CHECK: train.report_loss %{{.*}}, %{{.*}} part 1 : tensor<1xf32>, tensor<1xf32>
+  train.report_loss %seed, %seed part 1 : tensor<1xf32>, tensor<1xf32>
   // CHECK: train.grad_norm %{{.*}} of [@w] scale @scale over 32 : tensor<4x8xf32>
   train.grad_norm %x of [@w] scale @scale over 32 : tensor<4x8xf32>
   // CHECK: train.update "adamw" @w, %{{.*}} state {exp_avg = @m, exp_avg_sq = @v} copy @w16 decay group 2 : tensor<4x8xf32>
@@ -117,10 +119,10 @@ module attributes {train.half_type = bf16, train.unmet_budget = #train.unmet_bud
 
 // CHECK-LABEL: train.step @another
 // CHECK-SAME: "labels"
-// CHECK-SAME: labelsRange = #train.index_range<0 to 10 or -100>
+// CHECK-SAME: labelsRanges = [#train.index_range<0 to 10 or -100>]
 // CHECK-SAME: train.plan = #train.plan<arenaBytes = 512, plainArenaBytes = 1024, repeats = 0, plainNanoseconds = 2.000000e+00 : f64, addedNanoseconds = 1.000000e+00 : f64, lowerBoundNanoseconds = 0.000000e+00 : f64, transfers = <bytes = 64, busyNanoseconds = 5.000000e-01 : f64, waitedNanoseconds = 2.500000e-01 : f64>>
 train.step @another update ("x" %x: tensor<4x8xf32>, "labels" %l: tensor<4xi64>) attributes {
-  labelsName = "labels", labelsRange = #train.index_range<0 to 10 or -100>,
+  labelsNames = ["labels"], labelsRanges = [#train.index_range<0 to 10 or -100>],
   train.plan = #train.plan<arenaBytes = 512, plainArenaBytes = 1024, repeats = 0, plainNanoseconds = 2.0 : f64,
                            addedNanoseconds = 1.0 : f64, lowerBoundNanoseconds = 0.0 : f64,
                            transfers = <bytes = 64, busyNanoseconds = 0.5 : f64, waitedNanoseconds = 0.25 : f64>>} {

@@ -96,6 +96,7 @@ void instantiate(Context &ctx, float *f, double *d, f16 *h, bf16 *b,
   gemm_gelu_backward(ctx, s, b, b, b, b, b);
   begin_step(ctx, state, hyper);
   add_loss(ctx, state, f, f, 3);
+  add_loss_part(ctx, state, 1, f, f, 3);
   sum_of_squares(ctx, f, 10, d);
   finish_grad_norm(ctx, state, hyper, d, 1);
   begin_adamw(ctx, state, hyper);

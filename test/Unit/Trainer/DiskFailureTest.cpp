@@ -183,8 +183,8 @@ TEST_F(DiskFailureTest, LinesAreWholeThoughNothingCanBeCutOff) {
     expected = read_file(folder / "metrics.jsonl");
     limit_files_to(expected.size() + 60);
     failures.truncate = EIO;
-    metrics.step(2, 0.25, {}, 1, 2, 3); // a part of it fits
-    metrics.evaluation(2, 0.5, {});     // the part is in its way
+    metrics.step(2, 0.25, {}, {}, 1, 2, 3); // a part of it fits
+    metrics.evaluation(2, 0.5, {});         // the part is in its way
     limit_files_to(RLIM_INFINITY);
     EXPECT_EQ(read_file(folder / "metrics.jsonl").size(), expected.size() + 60);
     failures.truncate = 0;

@@ -10,6 +10,7 @@
 
 #include "gpuopt/Target/Cxx/PlanVersion.h"
 #include "gpuopt/settings/flag_rules.h"
+#include "gpuopt/settings/loss_terms.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <cstdint>
 #include <map>
@@ -34,6 +35,8 @@ struct EmissionOptions {
   std::vector<std::string> compiled;
   /// What an evaluation measures, by the names of --eval-metrics.
   std::vector<std::string> evalMetrics;
+  /// The losses whose sum is minimised, if there are several.
+  std::vector<LossTerm> losses;
   int64_t accumulationSteps = 1;
   bool allowsTf32 = false;
   /// By the work of a CostKey. What is not in it has zeros in calls.h.

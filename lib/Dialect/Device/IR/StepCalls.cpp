@@ -64,6 +64,9 @@ StepVariables GradNormOp::getVariables(const SymbolTable &) {
 
 Printed ReportLossOp::getPrintedCall() {
   PrintedCall call{"add_loss", {State(), getSum(), getWeight(), "1"}};
+  if (getPart())
+    call = {"add_loss_part",
+            {State(), std::to_string(*getPart()), getSum(), getWeight(), "1"}};
   if ((*this)->getParentOfType<StepOp>().getKind() == train::StepKind::Evaluate)
     call.arguments.push_back("/*evaluating=*/true");
   return call;

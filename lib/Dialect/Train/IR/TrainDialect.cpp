@@ -372,7 +372,40 @@ LogicalResult StepOp::verify() {
   if (getInputNames().size() != arguments) // (C1)
     return emitOpError("expects one input name per argument, but got ")
            << getInputNames().size() << " for " << arguments;
+  ArrayAttr labels = getLabelsNamesAttr(), ranges = getLabelsRangesAttr();
+  size_t count = labels ? labels.size() : 0;
+  if (count > arguments ||
+      (labels && labels.getValue() != // (C2)
+                     getInputNames().getValue().take_back(count)))
+    return emitOpError("expects the last inputs to be the labels, but got ")
+           << labels << " for inputs " << getInputNames();
+  if (size_t given = ranges ? ranges.size() : 0; given != count) // (C3)
+    return emitOpError("expects one range for each name of labels, but got ")
+           << given << " for " << count;
   return success();
+}
+
+bool StepOp::isLabels(StringRef name) {
+  return getLabelsNames() &&
+         llvm::is_contained(getLabelsNamesAttr().getAsValueRange<StringAttr>(),
+                            name);
+}
+
+IndexRangeAttr StepOp::getRangeOfLabels(StringRef name) {
+  if (!getLabelsNames())
+    return nullptr;
+  for (auto [known, range] :
+       llvm::zip(getLabelsNamesAttr(), getLabelsRangesAttr()))
+    if (cast<StringAttr>(known).getValue() == name)
+      return dyn_cast<IndexRangeAttr>(range);
+  return nullptr;
+}
+
+ReportLossOp StepOp::getWholeLoss() {
+  for (auto loss : getBody().getOps<ReportLossOp>())
+    if (!loss.getPart())
+      return loss;
+  return nullptr;
 }
 
 // Prints train.step @micro_step micro ("ids" %ids: tensor<4x8xi64>) {...}

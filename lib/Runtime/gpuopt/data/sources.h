@@ -21,7 +21,8 @@ struct DataFlags {
     return !files.empty() || !labels.empty() || !tokens.empty();
   }
 
-  // INPUT=FILE; "labels" means the labels.
+  // INPUT=FILE; "labels" means the labels, and "labels.OUTPUT" those of one of
+  // several outputs.
   void add(const std::string &flag, const std::string &text) {
     const size_t equals = text.find('=');
     if (equals == std::string::npos)
@@ -196,15 +197,31 @@ private:
     return names;
   }
 
-  bool takes_labels() const {
+  int count_labels() const {
+    int count = 0;
+    for (const InputInfo &input : inputs)
+      count += input.is_label;
+    return count;
+  }
+  // Returns "--data labels.logits=FILE --data labels.aux=FILE".
+  std::string flags_of_labels() const {
+    std::string flags;
     for (const InputInfo &input : inputs)
       if (input.is_label)
-        return true;
-    return false;
+        flags += (flags.empty() ? "" : " ") + prefix + "data " +
+                 input.tensor.name + "=FILE";
+    return flags;
   }
 
   void check_names() const {
-    if (!takes_labels() && (!data.labels.empty() || data.files.count("labels")))
+    const bool gives_labels =
+        !data.labels.empty() || data.files.count("labels");
+    if (gives_labels && count_labels() > 1)
+      throw Error("'" + prefix +
+                  "labels' is given, but the losses of several outputs have "
+                  "labels of their own: " +
+                  flags_of_labels());
+    if (gives_labels && count_labels() == 0)
       throw Error("'" + prefix +
                   "labels' is given, but the program takes none: it was "
                   "compiled with --loss=none");
@@ -218,7 +235,10 @@ private:
       if (!known)
         throw Error("'" + prefix + "data " + name +
                     "=...' names no input of the model; its inputs are " +
-                    names_of([](const InputInfo &) { return true; }));
+                    names_of([](const InputInfo &) { return true; }) +
+                    (count_labels() > 1
+                         ? "; its labels are given by " + flags_of_labels()
+                         : ""));
     }
   }
 
@@ -247,12 +267,14 @@ private:
   }
 
   std::string file_of(const InputInfo &input) const {
-    const auto file =
-        data.files.find(input.is_label ? "labels" : input.tensor.name);
+    const auto file = data.files.find(input.tensor.name);
     if (file != data.files.end())
       return file->second;
     if (input.is_label && !data.labels.empty())
       return data.labels;
+    if (input.is_label && count_labels() > 1)
+      throw Error("labels are missing: " + prefix + "data " +
+                  input.tensor.name + "=FILE");
     throw Error(input.is_label
                     ? "the labels are missing: " + prefix + "labels FILE"
                     : "input '" + std::string(input.tensor.name) +

@@ -59,6 +59,13 @@ struct ParamGroup {
 };
 static_assert(sizeof(ParamGroup) <= kParamGroupBytes);
 
+// One of several losses whose sum is minimised: its total over the targets that
+// count, and theirs.
+struct LossSums {
+  double sum = 0, weight = 0; // of this step
+  double evaluation_sum = 0, evaluation_weight = 0;
+};
+
 // The scalars that a step knows about itself.
 struct StepState {
   int64_t step = 0;       // updates done: drives the schedule
@@ -81,6 +88,9 @@ struct StepState {
   // kParamGroupBytes apart.
   char *param_groups = nullptr;
   int64_t param_group_count = 0;
+  // Those that loss_sum adds up, on the device, if there are several losses.
+  LossSums *losses = nullptr;
+  int64_t loss_count = 0;
 
   // Returns a parameter group by its number, which counts from 1.
   DEVICE ParamGroup &param_group(int64_t number) const {
@@ -101,6 +111,8 @@ KERNEL void begin_step_kernel(StepState *state, const Hyperparameters *hyper) {
     return;
   if (state->micro_step == 0) {
     state->loss_sum = state->weight_sum = 0;
+    for (int64_t i = 0; i < state->loss_count; i++)
+      state->losses[i].sum = state->losses[i].weight = 0;
     state->first_not_finite = -1;
     state->rate_factor =
         schedule_factor(*hyper, state->step) * state->lr_factor;
@@ -149,6 +161,28 @@ template <class T>
 void add_loss(Context &ctx, StepState *state, const T *losses, const T *weights,
               int64_t n, bool evaluating = false) {
   launch(ctx, 1, 256, add_loss_kernel<T>, state, losses, weights, n,
+         evaluating);
+}
+
+template <class T>
+KERNEL void add_loss_part_kernel(StepState *state, int64_t part,
+                                 const T *losses, const T *weights, int64_t n,
+                                 bool evaluating) {
+  const double loss = sum_in_double(losses, n);
+  const double weight = weights ? sum_in_double(weights, n) : double(n);
+  if (!first_thread())
+    return;
+  LossSums &sums = state->losses[part];
+  (evaluating ? sums.evaluation_sum : sums.sum) += loss;
+  (evaluating ? sums.evaluation_weight : sums.weight) += weight;
+}
+// The same for one of several losses, by its number: what is minimised is not
+// what is added here.
+template <class T>
+void add_loss_part(Context &ctx, StepState *state, int64_t part,
+                   const T *losses, const T *weights, int64_t n,
+                   bool evaluating = false) {
+  launch(ctx, 1, 256, add_loss_part_kernel<T>, state, part, losses, weights, n,
          evaluating);
 }
 

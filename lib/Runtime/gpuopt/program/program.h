@@ -20,6 +20,7 @@ enum class StateKind {
   HalfCopy, // a parameter in half precision, written by `prepare` and `update`
   LossScale,
   ParamGroups, // the settings of --param-group
+  Losses,      // LossSums of several losses
   Workspace,   // scratch memory of libraries, and
   Staging,     // batches on their way to the inputs: on CUDA alone
   StepState,
@@ -39,6 +40,12 @@ struct StateInfo {
 // an evaluation are computed from.
 struct OutputInfo {
   TensorInfo tensor;
+};
+
+// One of the losses whose sum is minimised.
+struct LossInfo {
+  const char *output; // of the model
+  double weight;
 };
 
 // Indices that the program computes, and their dimension.
@@ -81,6 +88,7 @@ struct Program {
   // Flags of gpuopt compile that decide what a step computes, as "loss=mse".
   Table<const char *> compiled;
   Table<const char *> eval_metrics; // what is measured (metric_names.h)
+  Table<LossInfo> losses;           // if there are several
   Table<InputInfo> inputs;
   Table<StateInfo> states;
   Table<OutputInfo> outputs;

@@ -160,8 +160,10 @@ inline constexpr CompileSetting kCompileSettings[] = {
     compile_time::on_or_off("inference", CompileGroup::Model, kCompileAlone,
                             "compile the forward alone, without training"),
 
-    compile_time::with_default("loss", CompileGroup::Loss, "cross_entropy",
-                               compile_time::kLosses, "loss to minimise"),
+    compile_time::with_default(
+        "loss", CompileGroup::Loss, "cross_entropy", compile_time::kLosses,
+        "loss to minimise; or, once for each of several outputs, "
+        "OUTPUT:LOSS:WEIGHT, whose sum is minimised"),
     compile_time::without_default("logits", CompileGroup::Loss, "NAME",
                                   "output that the loss reads", "the first"),
     compile_time::with_default("ignore-index", CompileGroup::Loss, "-100", {},

@@ -40,7 +40,7 @@ public:
     for (const char *name : program.eval_metrics)
       names.emplace_back(name);
     for (const InputInfo &input : program.inputs)
-      if (input.is_label)
+      if (input.is_label && !labels_info) // of several losses, the first
         labels_info = &input;
     predictions_info = find("metrics.predictions");
     ranks_info = find("metrics.ranks");

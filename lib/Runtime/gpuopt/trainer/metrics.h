@@ -5,6 +5,7 @@
 // one warning.
 #pragma once
 
+#include "gpuopt/data/json.h"
 #include "gpuopt/device/atomic_file.h"
 #include "gpuopt/optimizers/optimizer.h"
 #include "gpuopt/trainer/eval_metrics.h"
@@ -53,32 +54,32 @@ public:
   Metrics(const Metrics &) = delete;
   Metrics &operator=(const Metrics &) = delete;
 
-  // `state` is the state after the step, in a program that scales its loss or
-  // one that does not.
-  void step(int64_t step, double loss, const StepState &state, double step_ms,
-            double data_wait_ms, size_t allocated_bytes) {
+  // `parts` are the losses of several outputs. `state` is the state after the
+  // step, in a program that scales its loss or one that does not.
+  void step(int64_t step, double loss, const std::vector<MetricValue> &parts,
+            const StepState &state, double step_ms, double data_wait_ms,
+            size_t allocated_bytes) {
     const LossScaler &scaler = state.scaler;
     char muon[64] = "";
     if (has_muon)
       snprintf(muon, sizeof muon, "\"muon_learning_rate\": %.9g, ",
                state.muon_learning_rate);
-    line("{\"step\": %lld, \"loss\": %s, \"learning_rate\": %.9g, %s"
+    line("{\"step\": %lld, \"loss\": %s%s, \"learning_rate\": %.9g, %s"
          "\"grad_norm\": %s, \"loss_scale\": %.9g, \"skipped_steps\": %lld, "
          "\"step_ms\": %.3f, \"data_wait_ms\": %.3f, \"allocated_bytes\": "
          "%zu}\n",
          static_cast<long long>(step), number(loss).c_str(),
-         state.learning_rate, muon, number(state.grad_norm).c_str(),
+         members("", parts).c_str(), state.learning_rate, muon,
+         number(state.grad_norm).c_str(),
          scaler.scale > 0 ? double(scaler.scale) : 1.0,
          static_cast<long long>(scaler.skipped_steps), step_ms, data_wait_ms,
          allocated_bytes);
   }
   void evaluation(int64_t step, double loss,
                   const std::vector<MetricValue> &measured) {
-    std::string others;
-    for (const auto &[name, value] : measured)
-      others += ", \"eval_" + name + "\": " + number(value);
     line("{\"step\": %lld, \"eval_loss\": %s%s}\n",
-         static_cast<long long>(step), number(loss).c_str(), others.c_str());
+         static_cast<long long>(step), number(loss).c_str(),
+         members("eval_", measured).c_str());
   }
   // `stall_ms` is the time for which training stood still.
   void checkpoint(int64_t step, double stall_ms) {
@@ -112,6 +113,14 @@ private:
     snprintf(text, sizeof text, "%.17g", value);
     return std::isfinite(value) ? text : "null";
   }
+  // Returns ", "PREFIXNAME": VALUE" for each value.
+  static std::string members(const std::string &prefix,
+                             const std::vector<MetricValue> &values) {
+    std::string text;
+    for (const auto &[name, value] : values)
+      text += ", " + json_quoted(prefix + name) + ": " + number(value);
+    return text;
+  }
   void begin_file() {
     bytes = kept_bytes();
     file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
@@ -135,15 +144,18 @@ private:
   __attribute__((format(printf, 2, 3))) void line(const char *format, ...) {
     if (file < 0)
       begin_file();
-    char text[1024];
-    va_list arguments;
+    va_list arguments, again;
     va_start(arguments, format);
-    const int size = vsnprintf(text, sizeof text, format, arguments);
+    va_copy(again, arguments);
+    const int size = vsnprintf(nullptr, 0, format, arguments);
+    std::string text(size_t(size) + 1, '\0'); // names may be long
+    vsnprintf(text.data(), text.size(), format, again);
+    va_end(again);
     va_end(arguments);
     // What is left of a line that did not fit goes first: a shorter one would
     // not cover it.
     if ((!has_rest || ftruncate(file, bytes) == 0) &&
-        pwrite(file, text, size_t(size), bytes) == size) {
+        pwrite(file, text.data(), size_t(size), bytes) == size) {
       bytes += size;
       has_rest = false;
     } else {

@@ -27,6 +27,7 @@ struct StepProgress {
   double each = 0;    // samples or tokens of a step
   bool counts_tokens = false;
   size_t allocated_bytes = 0;
+  std::string losses; // of several outputs, as "  aux_loss 0.1234"
 
   double rate() const {
     return elapsed > 0 ? each * double(done) / elapsed : 0;
@@ -54,12 +55,14 @@ inline std::string clock_text(int64_t seconds) {
 // Returns the line of a step.
 inline std::string progress_line(const StepProgress &now) {
   char text[256];
-  const long long left = now.seconds_left();
-  snprintf(text, sizeof text,
-           "step %lld/%lld  loss %.4f  %.0f %s/s  %.1f ms  %lld:%02lld left",
+  snprintf(text, sizeof text, "step %lld/%lld  loss %.4f",
            static_cast<long long>(now.step), static_cast<long long>(now.steps),
-           now.loss, now.rate(), now.unit(), now.ms, left / 60, left % 60);
-  return text;
+           now.loss);
+  const std::string losses = text + now.losses;
+  const long long left = now.seconds_left();
+  snprintf(text, sizeof text, "  %.0f %s/s  %.1f ms  %lld:%02lld left",
+           now.rate(), now.unit(), now.ms, left / 60, left % 60);
+  return losses + text;
 }
 
 // Returns the bar with its figures, of at most `columns` characters: the bar is
@@ -78,6 +81,7 @@ inline std::string progress_bar(const StepProgress &now, int columns) {
            static_cast<long long>(now.step), static_cast<long long>(now.steps),
            now.loss);
   add(text);
+  add(now.losses);
   snprintf(text, sizeof text, "  %.0f %s/s", now.rate(), now.unit());
   add(text);
   add("  " + detail::clock_text(now.seconds_left()) + " left");

@@ -54,6 +54,20 @@ public:
   void write_state(const StepState &state) {
     copy_to_device(ctx, step_state(), &state, sizeof state);
   }
+  // Returns the sums of each of several losses; nothing of one loss.
+  std::vector<LossSums> read_losses() {
+    std::vector<LossSums> losses(program.losses.count);
+    if (!losses.empty())
+      copy_to_host(ctx, losses.data(), find<LossSums>(StateKind::Losses),
+                   losses.size() * sizeof(LossSums));
+    return losses;
+  }
+  void write_losses(const std::vector<LossSums> &losses) {
+    if (!losses.empty())
+      copy_to_device(ctx, find<LossSums>(StateKind::Losses), losses.data(),
+                     losses.size() * sizeof(LossSums));
+  }
+
   // Writes the hyperparameters of all parameters and those of each parameter
   // group. A learning rate that a group sets is taken `group_rates` times.
   void write_hyperparameters(const TrainingSettings &s,
@@ -113,6 +127,12 @@ public:
       state.param_groups = memory + groups->tensor.offset;
       state.param_group_count = groups->tensor.shape[0];
     }
+    if (const StateInfo *losses = find_state(program, StateKind::Losses)) {
+      state.losses =
+          reinterpret_cast<LossSums *>(memory + losses->tensor.offset);
+      state.loss_count = losses->tensor.shape[0];
+      write_losses(std::vector<LossSums>(program.losses.count));
+    }
     write_counters(run, state);
     write_state(state);
     write_hyperparameters(run_settings);
@@ -162,6 +182,10 @@ public:
     StepState state = read_state();
     state.evaluation_loss_sum = state.evaluation_weight_sum = 0;
     write_state(state);
+    std::vector<LossSums> losses = read_losses();
+    for (LossSums &sums : losses)
+      sums.evaluation_sum = sums.evaluation_weight = 0;
+    write_losses(losses);
   }
 
   // An index that the step has computed was outside of its dimension: the

@@ -12,6 +12,7 @@
 #include "gpuopt/trainer/metrics.h"
 #include "gpuopt/trainer/not_finite.h"
 #include "gpuopt/trainer/output_folder.h"
+#include "gpuopt/trainer/output_losses.h"
 #include "gpuopt/trainer/profiling/step_profiles.h"
 #include "gpuopt/trainer/progress.h"
 #include "gpuopt/trainer/run_summary.h"
@@ -369,12 +370,14 @@ private:
     const auto now = Clock::now();
     profiles.end_step(ctx, done(), step, waited);
     const double loss = mean_of(state.loss_sum, state.weight_sum);
+    const std::vector<MetricValue> parts =
+        losses_of(program, session.read_losses(), /*of_evaluation=*/false);
     const double ms = milliseconds(begin, now);
     // This asks who wants the cores before the step's line is printed: whoever
     // reads that line wakes up, and would count.
     const std::string news = waiting.step(ms - waited);
-    metrics.step(step, loss, state, ms, waited, ctx.allocated_bytes);
-    report(step, loss, state, ms, waited);
+    metrics.step(step, loss, parts, state, ms, waited, ctx.allocated_bytes);
+    report(step, loss, parts, state, ms, waited);
     summary.step(ctx, ms, waited);
     watch->step(step, loss, state);
     session.refuse_outside(state, "step " + std::to_string(step));
@@ -390,7 +393,8 @@ private:
     if (progress.is_shown())
       progress.show({step, steps, done(), loss, ms, waited,
                      milliseconds(start, now) / 1000, samples_of_step(),
-                     program.tokens_per_batch > 0, ctx.allocated_bytes});
+                     program.tokens_per_batch > 0, ctx.allocated_bytes,
+                     text_of(parts)});
   }
   // Returns how many samples a step has or, of a model of tokens, how many
   // tokens.
@@ -400,8 +404,8 @@ private:
                   program.accumulation_steps);
   }
   // The tags are those of Hugging Face's Trainer where it has them.
-  void report(int64_t step, double loss, const StepState &state, double ms,
-              double waited) {
+  void report(int64_t step, double loss, const std::vector<MetricValue> &parts,
+              const StepState &state, double ms, double waited) {
     const bool is_due = s.logging_steps == 0 ||
                         step % std::max<int64_t>(1, s.logging_steps) == 0 ||
                         step == steps;
@@ -416,6 +420,8 @@ private:
                                     ? "train/tokens_per_second"
                                     : "train/samples_per_second",
                                 ms > 0 ? 1000 * samples_of_step() / ms : 0}};
+    for (const auto &[name, value] : parts)
+      scalars.push_back({"train/" + name, value});
     if (state.scaler.scale > 0)
       scalars.push_back({"train/loss_scale", double(state.scaler.scale)});
     events->add(step, scalars);
@@ -446,11 +452,8 @@ private:
     has_warned_of_labels = true;
   }
 
-  struct Sums {
-    double loss = 0, weight = 0;
-  };
   // Computes batches; those of them that are measured have `samples` in all.
-  Sums evaluate(int64_t batches, int64_t samples) {
+  EvaluationSums evaluate(int64_t batches, int64_t samples) {
     session.begin_evaluation();
     for (int64_t batch = 0; batch < batches; batch++) {
       loaders.eval->deliver(memory);
@@ -461,7 +464,8 @@ private:
     }
     const StepState state = session.read_state();
     session.refuse_outside(state, "validation");
-    return {state.evaluation_loss_sum, state.evaluation_weight_sum};
+    return {state.evaluation_loss_sum, state.evaluation_weight_sum,
+            session.read_losses()};
   }
 
   // Validates on all samples, each of them once.
@@ -469,18 +473,21 @@ private:
     const TraceSpan span(profiles.tracer(), "validate", "trainer");
     const int64_t padding = loaders.eval->padding();
     measured.begin();
-    Sums sums = evaluate(loaders.eval->batches_per_epoch() - (padding > 0),
-                         loaders.eval->sample_count());
+    EvaluationSums sums =
+        evaluate(loaders.eval->batches_per_epoch() - (padding > 0),
+                 loaders.eval->sample_count());
     if (padding > 0) {
-      const Sums copies = evaluate(1, /*samples=*/0);
-      const double size = double(program.batch_size);
-      sums.loss -= copies.loss * double(padding) / size;
-      sums.weight -= copies.weight * double(padding) / size;
+      const EvaluationSums copies = evaluate(1, /*samples=*/0);
+      sums.take_off(copies, double(padding) / double(program.batch_size));
     }
     if (!(sums.weight > 0))
       warn_of_labels(step);
-    const double loss = mean_of(sums.loss, sums.weight);
-    const std::vector<MetricValue> values = measured.values(loss);
+    std::vector<MetricValue> values =
+        losses_of(program, sums.parts, /*of_evaluation=*/true);
+    const double loss = sums.mean(program);
+    for (const MetricValue &value :
+         measured.values(values.empty() ? loss : values.front().value))
+      values.push_back(value);
     metrics.evaluation(step, loss, values);
     if (events) {
       events->add(step, {{"eval/loss", loss}});
@@ -492,9 +499,7 @@ private:
     progress.clear();
     printf("step %lld  validation loss %.4f", static_cast<long long>(step),
            loss);
-    for (const auto &[name, value] : values)
-      printf("  %s %.4f", name.c_str(), value);
-    printf("\n");
+    printf("%s\n", text_of(values).c_str());
     fflush(stdout);
   }
   // Returns what validations are compared by, so that less is better.

@@ -75,6 +75,11 @@ public:
     for (const std::string &name : options.evalMetrics)
       metrics.push_back(cxx::quoted(name));
     printTable("char *const", "kEvalMetrics", metrics);
+    SmallVector<std::string> losses;
+    for (const LossTerm &term : options.losses)
+      losses.push_back("{" + cxx::quoted(term.output) + ", " +
+                       cxx::doubleLiteral(term.weight) + "}");
+    printTable("LossInfo", "kLosses", losses);
     stream << "static Program describe() {\n  Program p{};\n";
     printProgram(rows, functions);
     stream << "  return p;\n}\n\n} // namespace gpuopt::model\n\nconst "
@@ -168,6 +173,8 @@ private:
       return "LossScale";
     case train::VariableKind::ParamGroups:
       return "ParamGroups";
+    case train::VariableKind::Losses:
+      return "Losses";
     case train::VariableKind::Workspace:
       return "Workspace";
     case train::VariableKind::Staging:
@@ -240,6 +247,8 @@ private:
       set("compiled", "kCompiled");
     if (!options.evalMetrics.empty())
       set("eval_metrics", "kEvalMetrics");
+    if (!options.losses.empty())
+      set("losses", "kLosses");
     if (!rows.inputs.empty())
       set("inputs", "kInputs");
     set("states", "kStates");

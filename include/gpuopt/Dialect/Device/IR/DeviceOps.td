@@ -287,9 +287,10 @@ def Device_CallOp : Device_StepOpBase<"call",
   let hasVerifier = 1;
 }
 
-def Device_ReportLossOp : Device_StepOpBase<"report_loss", (ins Device_Ptr:$sum, Device_Ptr:$weight)> {
-  let summary = "adds to the step's loss and weight";
-  let assemblyFormat = "$sum `,` $weight attr-dict `:` type($sum) `,` type($weight)";
+def Device_ReportLossOp : Device_StepOpBase<"report_loss",
+    (ins Device_Ptr:$sum, Device_Ptr:$weight, OptionalAttr<I64Attr>:$part)> {
+  let summary = "adds to the step's loss and weight, or to one of the losses that it is the sum of";
+  let assemblyFormat = "$sum `,` $weight (`part` $part^)? attr-dict `:` type($sum) `,` type($weight)";
 }
 
 def Device_GradNormOp : Device_StepOpBase<"grad_norm",

@@ -121,20 +121,32 @@ def Train_AccumulateOp : Train_VariableUser<"accumulate", [MemoryEffects<[MemRea
 def Train_StepOp : Train_Op<"step", [Symbol, IsolatedFromAbove, SingleBlock, NoTerminator]> {
   let summary = "one program of the trainer, run as a whole";
   let description = [{
-    The block's arguments are the model's inputs, which `inputNames` names. If
-    there is an argument for the labels, it is the last one, and `labelsName`
-    names it; if labels are classes, `labelsRange` says which classes there are,
-    and if they are probabilities, that these lie from 0 to 1.
+    The block's arguments are the model's inputs, which `inputNames` names. The
+    labels, which `labelsNames` names, are the last of them: one for each loss
+    that has labels. Where labels are classes, their place in `labelsRanges` says
+    which classes there are; where they are probabilities, that these lie from 0
+    to 1; and it is `unit` where labels may be any numbers.
 
     Once a step, each optimizer computes what all its updates share.
 
     Constraints:
-    - (C1) one input name per argument.
+    - (C1) one input name per argument;
+    - (C2) the names of labels are those of the last inputs;
+    - (C3) one range per name of labels.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Train_StepKindAttr:$kind,
-                       StrArrayAttr:$inputNames, OptionalAttr<StrAttr>:$labelsName,
-                       OptionalAttr<Train_IndexRangeAttr>:$labelsRange);
+                       StrArrayAttr:$inputNames, OptionalAttr<StrArrayAttr>:$labelsNames,
+                       OptionalAttr<ArrayAttr>:$labelsRanges);
   let regions = (region SizedRegion<1>:$body);
+  let extraClassDeclaration = [{
+    /// Whether an input has this name and is labels.
+    bool isLabels(::llvm::StringRef name);
+    /// Returns the range of the labels of a name; null if there is none.
+    ::gpuopt::train::IndexRangeAttr getRangeOfLabels(::llvm::StringRef name);
+    /// Returns the op that reports the whole loss, with which the forward ends;
+    /// null if the step has none.
+    ::gpuopt::train::ReportLossOp getWholeLoss();
+  }];
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }
@@ -308,13 +320,15 @@ def Train_ReportLossOp : Train_Op<"report_loss", [MemoryEffects<[MemWrite]>]> {
   let summary = "adds to the loss that the step reports";
   let description = [{
     The reported loss is the total of `sum` divided by the total of `weight`
-    (the valid targets, or the elements of a mean) over the batches of a step.
+    (the valid targets, or the elements of a mean) over the batches of a step. A
+    loss that is the sum of several ones is reported once as a whole and, before
+    that, once for each of them, by its number, `part`.
 
     Constraints:
     - (C1) both have one element.
   }];
-  let arguments = (ins Train_FloatTensor:$sum, Train_FloatTensor:$weight);
-  let assemblyFormat = "$sum `,` $weight attr-dict `:` type($sum) `,` type($weight)";
+  let arguments = (ins Train_FloatTensor:$sum, Train_FloatTensor:$weight, OptionalAttr<I64Attr>:$part);
+  let assemblyFormat = "$sum `,` $weight (`part` $part^)? attr-dict `:` type($sum) `,` type($weight)";
   let hasVerifier = 1;
 }
 

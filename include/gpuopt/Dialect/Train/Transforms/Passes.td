@@ -22,7 +22,9 @@ def BuildStep : Pass<"train-build-step", "::mlir::ModuleOp"> {
     nothing but the forward.
 
     Gradients are those of the sum of the losses; `train.grad_norm` gives the
-    optimizer the factor 1 / weight.
+    optimizer the factor 1 / weight. With `losses`, the loss is the sum of the
+    means of several ones, each taken by its weight, and weighs 1; each of them has
+    labels of its own, `labels.OUTPUT`, and is reported beside the whole.
 
     An optimizer may leave parameters to another one: `muon` is for those of two
     dimensions from which nn.take takes no rows, and leaves others to `adamw`. Its
@@ -38,6 +40,8 @@ def BuildStep : Pass<"train-build-step", "::mlir::ModuleOp"> {
   let options = [
     Option<"loss", "loss", "std::string", "\"cross_entropy\"", "a loss by the name that --loss has for it">,
     Option<"logits", "logits", "std::string", "", "name of the output that the loss reads; empty: the first one">,
+    ListOption<"losses", "losses", "std::string",
+               "losses of several outputs, as OUTPUT:LOSS:WEIGHT, whose sum is minimised in place of `loss` of `logits`">,
     Option<"ignoreIndex", "ignore-index", "int64_t", "-100", "label value that the loss ignores">,
     Option<"labelSmoothing", "label-smoothing", "double", "0", "share of a label that is spread over all classes">,
     ListOption<"classWeights", "class-weights", "double",

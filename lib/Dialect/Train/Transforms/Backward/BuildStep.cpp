@@ -14,18 +14,15 @@
 
 #include "Backward/Differentiate.h"
 #include "Backward/EvaluationOutputs.h"
-#include "Backward/Loss.h"
 #include "Backward/Orthogonalize.h"
+#include "Backward/OutputLosses.h"
 #include "OptionRange.h"
 #include "gpuopt/Analysis/Memory/Buffers.h"
 #include "gpuopt/Dialect/Train/IR/Optimizers.h"
 #include "gpuopt/Dialect/Train/Transforms/Passes.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/Regex.h"
-
-#include <cmath>
 
 namespace gpuopt::train {
 #define GEN_PASS_DEF_BUILDSTEP
@@ -82,7 +79,7 @@ private:
         failed(expectAtLeast(getOperation(), 0,
                              {{"loss-chunks", lossChunkCount}})))
       return failure();
-    return findLogits();
+    return outputLosses.find(forward, lossOptions, *losses, logits, inference);
   }
 
   /// Checks a regular expression of the names of parameters.
@@ -172,85 +169,6 @@ private:
     return name ? name.getValue() : "";
   }
 
-  LogicalResult findLogits() {
-    if (forward.getNumResults() == 0)
-      return forward.emitError("expects a model with at least one output");
-    if (logits.empty())
-      return checkLogits();
-    SmallVector<StringRef> names;
-    for (unsigned index = 0; index < forward.getNumResults(); ++index) {
-      names.push_back(outputName(index));
-      if (names.back() == logits) {
-        logitsIndex = index;
-        return checkLogits();
-      }
-    }
-    return forward.emitError(
-               "expects 'logits' to name an output of the model (")
-           << llvm::join(names, ", ") << "), but got '" << logits << "'";
-  }
-
-  LogicalResult checkLogits() {
-    auto type =
-        dyn_cast<RankedTensorType>(forward.getResultTypes()[logitsIndex]);
-    bool usable = type && isa<FloatType>(type.getElementType()) &&
-                  (type.getRank() >= 1 || lossOptions.kind == LossKind::None);
-    if (inference)
-      return success();
-    if (usable && lossOptions.kind == LossKind::Dice && type.getRank() < 2)
-      return forward.emitError("expects logits of at least two dimensions for "
-                               "dice, which has a loss for each sample, but '")
-             << outputName(logitsIndex) << "' is " << type;
-    if (usable) {
-      warnOfOneClass(type);
-      return checkClassWeights(type);
-    }
-    return forward.emitError("expects floating-point output '")
-           << outputName(logitsIndex) << "' for the loss, but got "
-           << forward.getResultTypes()[logitsIndex];
-  }
-
-  /// Checks that there is a weight for each class, and that a mean by them
-  /// exists.
-  LogicalResult checkClassWeights(RankedTensorType type) {
-    if (classWeights.empty())
-      return success();
-    int64_t classes =
-        hasClasses(lossOptions.kind) ? labelsLimit(lossOptions.kind, type) : 0;
-    if (static_cast<int64_t>(classWeights.size()) != classes)
-      return forward.emitError("expects class-weights for each of the ")
-             << classes << " classes of '" << outputName(logitsIndex)
-             << "', but got " << classWeights.size();
-    for (double weight : classWeights)
-      if (!(weight >= 0 && std::isfinite(stored(weight, type))))
-        return forward.emitError("expects class-weights of at least 0 that ")
-               << type.getElementType() << " can hold, but got " << weight;
-    if (llvm::all_of(classWeights,
-                     [&](double weight) { return stored(weight, type) == 0; }))
-      return forward.emitError("expects a class weight above 0, but all are 0");
-    return success();
-  }
-
-  /// Returns a weight as a tensor of the logits' type holds it: 1e39 is
-  /// infinite in f32.
-  static double stored(double weight, RankedTensorType type) {
-    APFloat value(weight);
-    bool losesInfo = false;
-    value.convert(cast<FloatType>(type.getElementType()).getFloatSemantics(),
-                  APFloat::rmNearestTiesToEven, &losesInfo);
-    return value.convertToDouble();
-  }
-
-  /// With one class, the softmax is 1 and the loss 0, whatever the weights are.
-  void warnOfOneClass(RankedTensorType type) {
-    if (lossOptions.kind == LossKind::CrossEntropy &&
-        labelsLimit(lossOptions.kind, type) == 1)
-      forward.emitWarning("cross_entropy over the one class of '")
-          << outputName(logitsIndex) << "' (" << type
-          << ") is always 0: expects a loss of mse or l1 for a regression, "
-             "bce_with_logits for yes or no";
-  }
-
   //===--------------------------------------------------------------------===//
   // Steps
   //===--------------------------------------------------------------------===//
@@ -266,32 +184,29 @@ private:
           input ? input
                 : builder.getStringAttr("input" + std::to_string(index)));
     }
-    auto type = cast<RankedTensorType>(forward.getResultTypes()[logitsIndex]);
-    RankedTensorType labels =
-        withLabels ? labelsType(lossOptions.kind, type) : nullptr;
-    StringAttr labelsName =
-        labels ? builder.getStringAttr("labels") : StringAttr();
-    if (labels)
-      names.push_back(labelsName);
+    SmallVector<Attribute> labelsNames, ranges;
+    SmallVector<Labels> labels;
+    if (withLabels)
+      labels = outputLosses.labels();
+    for (const Labels &each : labels) {
+      names.push_back(each.name);
+      labelsNames.push_back(each.name);
+      ranges.push_back(each.range);
+    }
+    auto listOf = [&](ArrayRef<Attribute> list) {
+      return list.empty() ? ArrayAttr() : builder.getArrayAttr(list);
+    };
     auto step = StepOp::create(
         builder, forward.getLoc(), freeSymbol(getOperation(), name), kind,
-        builder.getArrayAttr(names), labelsName, IndexRangeAttr());
+        builder.getArrayAttr(names), listOf(labelsNames), listOf(ranges));
     Block &body = step.getBody().emplaceBlock();
     IRMapping mapping;
     for (auto [index, argument] : llvm::enumerate(forward.getArguments())) {
       Location loc = NameLoc::get(cast<StringAttr>(names[index]));
       mapping.map(argument, body.addArgument(argument.getType(), loc));
     }
-    if (labels) {
-      body.addArgument(labels, NameLoc::get(labelsName));
-      if (int64_t limit = labelsLimit(lossOptions.kind, type); limit >= 0) {
-        std::optional<int64_t> ignored;
-        if (hasClasses(lossOptions.kind))
-          ignored = ignoreIndex;
-        step.setLabelsRangeAttr(
-            IndexRangeAttr::get(&getContext(), 0, limit, ignored));
-      }
-    }
+    for (const Labels &each : labels)
+      body.addArgument(each.type, NameLoc::get(each.name));
     builder.setInsertionPointToEnd(&body);
     for (Operation &op : forward.getBody().front().without_terminator())
       builder.clone(op, mapping);
@@ -301,22 +216,23 @@ private:
     return step;
   }
 
-  Loss appendLoss(OpBuilder &builder, StepOp step, Value output) {
+  /// Returns the arguments of a step that are its labels.
+  static ValueRange labelsOf(StepOp step) {
+    size_t count = step.getLabelsNames() ? step.getLabelsNamesAttr().size() : 0;
+    return ValueRange(step.getBody().getArguments()).take_back(count);
+  }
+
+  Loss appendLoss(OpBuilder &builder, StepOp step, ValueRange outputs) {
     TensorBuilder b(NameLoc::get(builder.getStringAttr("loss")), builder);
-    Value labels =
-        step.getLabelsName() ? step.getBody().getArguments().back() : Value();
-    int64_t chunks =
-        lossChunks(lossOptions.kind, output, lossChunkCount, halfLogits);
-    Loss result = buildChunkedLoss(b, lossOptions, output, labels, chunks);
-    b.create<ReportLossOp>(result.sum, result.weight);
-    return result;
+    return outputLosses.build(b, outputs, labelsOf(step), lossChunkCount,
+                              halfLogits);
   }
 
   LogicalResult buildMicroStep() {
     SmallVector<Value> outputs;
     StepOp step = cloneForward("micro_step", StepKind::Micro, true, outputs);
     OpBuilder builder = OpBuilder::atBlockEnd(&step.getBody().front());
-    Loss loss = appendLoss(builder, step, outputs[logitsIndex]);
+    Loss loss = appendLoss(builder, step, outputs);
 
     llvm::MapVector<Attribute, SmallVector<Value>>
         reads; // by variable: tied weights are read several times
@@ -333,11 +249,7 @@ private:
         NameLoc::get(builder.getStringAttr(Origin{"loss"}.gradient().text())),
         builder);
     SmallVector<Value> gradients;
-    int64_t targets =
-        targetsOf(lossOptions.kind,
-                  cast<RankedTensorType>(outputs[logitsIndex].getType()));
-    Value seed =
-        b.create<SeedOp>(loss.sum.getType(), std::max<int64_t>(targets, 1));
+    Value seed = b.create<SeedOp>(loss.sum.getType(), outputLosses.targets());
     if (failed(differentiate(builder, loss.sum, seed, sources, gradients)))
       return failure();
     llvm::DenseMap<Value, Value> gradientOf;
@@ -355,6 +267,7 @@ private:
     if (failed(checkUpdates(updates)))
       return failure();
     addParamGroups();
+    addLosses();
     finishStep(builder, updates);
     return success();
   }
@@ -392,6 +305,19 @@ private:
                        VariableKind::ParamGroups, type, FlatSymbolRefAttr());
   }
 
+  /// Adds the variable with the totals of the losses whose sum is minimised.
+  void addLosses() {
+    if (outputLosses.parts() == 0)
+      return;
+    OpBuilder builder = OpBuilder::atBlockBegin(getOperation().getBody());
+    constexpr int64_t kNumbers = 4; // of LossSums, in optimizer.h
+    auto type = RankedTensorType::get({outputLosses.parts(), kNumbers},
+                                      builder.getF64Type());
+    VariableOp::create(builder, builder.getUnknownLoc(),
+                       freeSymbol(getOperation(), "losses"),
+                       VariableKind::Losses, type, FlatSymbolRefAttr());
+  }
+
   /// Returns the number of the first group that a parameter belongs to, counted
   /// from 1; null if there is none.
   IntegerAttr groupOf(VariableOp parameter) {
@@ -424,10 +350,9 @@ private:
       AccumulateOp::create(builder, gradient.getLoc(), sums.back(), gradient);
     }
     OpBuilder outside = OpBuilder::atBlockEnd(getOperation().getBody());
-    auto update = StepOp::create(outside, forward.getLoc(),
-                                 freeSymbol(getOperation(), "update"),
-                                 StepKind::Update, outside.getArrayAttr({}),
-                                 StringAttr(), IndexRangeAttr());
+    auto update = StepOp::create(
+        outside, forward.getLoc(), freeSymbol(getOperation(), "update"),
+        StepKind::Update, outside.getArrayAttr({}), ArrayAttr(), ArrayAttr());
     OpBuilder inside = OpBuilder::atBlockEnd(&update.getBody().emplaceBlock());
     SmallVector<Update> read;
     for (auto [sum, entry] : llvm::zip(sums, gradients))
@@ -543,8 +468,8 @@ private:
     SmallVector<Value> outputs;
     StepOp step = cloneForward("evaluate", StepKind::Evaluate, true, outputs);
     OpBuilder builder = OpBuilder::atBlockEnd(&step.getBody().front());
-    appendLoss(builder, step, outputs[logitsIndex]);
-    appendMeasured(builder, step, outputs[logitsIndex]);
+    appendLoss(builder, step, outputs);
+    appendMeasured(builder, step, outputs[outputLosses.first().output]);
     makeEvaluation(step);
   }
 
@@ -553,10 +478,9 @@ private:
     if (measured.isEmpty())
       return;
     TensorBuilder b(NameLoc::get(builder.getStringAttr("metrics")), builder);
-    int64_t chunks =
-        lossChunks(lossOptions.kind, output, lossChunkCount, halfLogits);
-    buildEvaluationOutputs(b, measured, output,
-                           step.getBody().getArguments().back(), chunks);
+    int64_t chunks = lossChunks(outputLosses.first().options.kind, output,
+                                lossChunkCount, halfLogits);
+    buildEvaluationOutputs(b, measured, output, labelsOf(step).front(), chunks);
   }
 
   void buildForward() {
@@ -581,7 +505,7 @@ private:
   func::FuncOp forward;
   LossOptions lossOptions;
   EvaluationOutputs measured;
-  unsigned logitsIndex = 0;
+  OutputLosses outputLosses;
 };
 
 } // namespace

@@ -82,7 +82,7 @@ class InsertCasts : public gpuopt::train::impl::InsertCastsBase<InsertCasts> {
     Location loc = getOperation().getLoc();
     auto step = StepOp::create(
         builder, loc, freeSymbol(getOperation(), "prepare"), StepKind::Prepare,
-        builder.getArrayAttr({}), StringAttr(), IndexRangeAttr());
+        builder.getArrayAttr({}), ArrayAttr(), ArrayAttr());
     OpBuilder inside = OpBuilder::atBlockEnd(&step.getBody().emplaceBlock());
     for (StringAttr parameter : parameters)
       RefreshOp::create(inside, loc,
