@@ -117,6 +117,43 @@ static void declareToggle(SettingFlag &flag, SettingMember<bool> field) {
   };
 }
 
+namespace {
+/// A flag that takes an integer, or a word that stands for one.
+class IntegerOrWord : public Flag<std::string> {
+public:
+  template <class... Modifiers>
+  IntegerOrWord(StringRef word, const Modifiers &...modifiers)
+      : Flag<std::string>(modifiers...), word(word) {}
+
+  bool addOccurrence(unsigned position, StringRef name, StringRef text,
+                     bool isMulti) override {
+    if (text != word)
+      if (StringRef needed = whatIsNeeded<int64_t>(text); !needed.empty())
+        return noteValueError(("--" + name + " needs " + word + " or " +
+                               needed + ", but is '" + text + "'")
+                                  .str());
+    return Flag<std::string>::addOccurrence(position, name, text, isMulti);
+  }
+
+private:
+  StringRef word;
+};
+} // namespace
+
+static void declareIntegerOrWord(SettingFlag &flag) {
+  const SettingInfo &setting = *flag.setting;
+  auto *option = declare<IntegerOrWord>(
+      flag, StringRef(setting.field.word), StringRef(setting.name),
+      value_text(setting, TrainingSettings()), StringRef(setting.help));
+  flag.read = [option, field = setting.field](TrainingSettings &settings) {
+    StringRef text = option->getValue();
+    if (text == StringRef(field.word))
+      settings.*field.integer = field.value_of_word;
+    else
+      text.getAsInteger(0, settings.*field.integer);
+  };
+}
+
 static void declareText(SettingFlag &flag, SettingMember<std::string> field) {
   if (!(TrainingSettings().*field).empty())
     return declareValue<std::string>(flag, field);
@@ -158,6 +195,8 @@ void gpuopt::declareSettingFlags() {
       continue;
     if (field.number)
       declareValue<double>(flag, field.number);
+    else if (!field.word.empty())
+      declareIntegerOrWord(flag);
     else if (field.integer)
       declareValue<int64_t>(flag, field.integer);
     else if (field.natural)

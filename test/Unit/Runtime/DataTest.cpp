@@ -428,6 +428,44 @@ TEST_F(LoaderTest, AnyNumberOfWorkersGivesTheSameBatches) {
   EXPECT_NE(one, batches(1, 20, false));
 }
 
+// Samples that take a while, as pictures do.
+struct SlowSource : NpySource {
+  using NpySource::NpySource;
+  void read(const SampleDraw &draw, uint8_t *to) const override {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    NpySource::read(draw, to);
+  }
+};
+
+TEST_F(LoaderTest, FindsANumberOfWorkersAndChangesNoBatch) {
+  const int count = int(WorkerTuner::kMostBatches);
+  const auto expected = batches(1, count, true);
+  DataSources slow;
+  slow.push_back(
+      std::make_unique<SlowSource>(folder / "x.npy", inputs[0].tensor));
+  Context ctx(1);
+  Loader loader(ctx, program, std::move(slow),
+                {4, /*shuffle=*/true, 7, kAutoWorkers, 2});
+  EXPECT_EQ(loader.num_workers(), 1);
+  std::vector<float> found;
+  std::string news;
+  for (int i = 0; i < count; i++) {
+    float batch[8];
+    loader.deliver(reinterpret_cast<char *>(batch));
+    found.insert(found.end(), batch, batch + 8);
+    news += loader.take_news();
+  }
+  EXPECT_EQ(found, expected);
+  EXPECT_EQ(news.find("--num-workers auto: " +
+                      std::to_string(loader.num_workers()) + " thread"),
+            0u)
+      << news;
+  EXPECT_EQ(news.rfind("--num-workers"), 0u) << "it is told once";
+  if (std::thread::hardware_concurrency() > 1) {
+    EXPECT_GT(loader.num_workers(), 1); // the step does nothing but wait
+  }
+}
+
 // What the process may have of address space beside what it has: room for the
 // stacks of that many threads.
 struct RoomForThreads {

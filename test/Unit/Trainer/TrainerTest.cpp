@@ -83,6 +83,8 @@ TEST_F(TrainerTest, RepeatsItself) {
             0)
       << error;
   EXPECT_EQ(losses("a"), losses("b"));
+  ASSERT_EQ(run("d", {"--max-steps=20", "--num-workers=auto"}), 0) << error;
+  EXPECT_EQ(losses("a"), losses("d"));
   EXPECT_EQ(read_file(folder / "a/model.safetensors"),
             read_file(folder / "b/model.safetensors"));
   ASSERT_EQ(run("c", {"--max-steps=20", "--seed=7"}), 0) << error;
@@ -217,7 +219,10 @@ TEST_F(TrainerTest, SaysWhatIsWrong) {
       {{"--num-train-epochs=inf"},
        "'--num-train-epochs' must be more than 0 and at most 1e+09"},
       {{"--num-workers=4294967296"},
-       "'--num-workers' must be at least 0 and at most 1024"},
+       "'--num-workers' must be auto, or at least 0 and at most 1024"},
+      {{"--num-workers=-1"},
+       "'--num-workers' must be auto, or at least 0 and at most 1024, but is "
+       "-1"},
       {{"--warmup-ratio=7"},
        "'--warmup-ratio' must be at least 0 and at most 1, but is 7"},
       {{"--warmup-ratio=0.1", "--warmup-steps=7"},

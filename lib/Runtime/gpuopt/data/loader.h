@@ -6,11 +6,15 @@
 #include "gpuopt/data/cast.h"
 #include "gpuopt/data/draws.h"
 #include "gpuopt/data/indices.h"
+#include "gpuopt/data/worker_tuner.h"
+#include "gpuopt/device/cpu_quota.h"
 #include "gpuopt/device/tracer.h"
 #include "gpuopt/program/program.h"
 
 #include <chrono>
 #include <condition_variable>
+#include <deque>
+#include <map>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -63,7 +67,9 @@ struct LoaderOptions {
   int64_t batch_size = 1;
   bool shuffle = true;
   uint64_t seed = 42;
-  int num_workers = 2;            // 0: whoever asks for a batch prepares it
+  // 0: whoever asks for a batch prepares it; kAutoWorkers: as many as the step
+  // needs.
+  int num_workers = 2;
   int prefetch_factor = 2;        // batches ahead, for each worker
   bool pads_last = false;         // see Loader::padding; not with shuffle
   int64_t first_batch = 0;        // of all epochs; those before it are left out
@@ -89,17 +95,34 @@ public:
           size_t(source->elements * options.batch_size) * size_of(source->type);
       batch_bytes += (bytes + 255) / 256 * 256;
     }
-    ring.resize(
-        size_t(std::max(1, options.num_workers * options.prefetch_factor)));
-    for (PreparedBatch &prepared : ring)
-      prepared.staging = ctx.allocate_staging(batch_bytes);
+    if (options.num_workers == kAutoWorkers)
+      tuner = WorkerTuner(
+          threads_within_quota(int(std::thread::hardware_concurrency()),
+                               cpu_quota()),
+          options.prefetch_factor);
     if (!kStagingIsDevice)
       place_copies(staging);
-    start_workers();
+    use_workers(options.num_workers == kAutoWorkers ? tuner.workers()
+                                                    : options.num_workers);
   }
   ~Loader() { stop(); }
 
   int64_t sample_count() const { return samples; }
+  // Returns how many threads prepare batches, now.
+  int num_workers() const { return active; }
+
+  // Returns how many threads --num-workers auto has come to, once; else
+  // nothing.
+  std::string take_news() {
+    if (!tuner.has_settled() || tuner.workers() == 0 || has_told_workers)
+      return "";
+    has_told_workers = true;
+    char share[32];
+    snprintf(share, sizeof share, "%.0f %%", 100 * tuner.waiting_share());
+    return "--num-workers auto: " + std::to_string(active) +
+           (active == 1 ? " thread prepares" : " threads prepare") +
+           " batches; the step waits for data for " + share + " of its time";
+  }
 
   // Without padding, an epoch leaves out the samples that do not fill a batch.
   // If samples are shuffled, these are different ones in each epoch.
@@ -126,21 +149,14 @@ public:
   // Puts the next batch into the program's inputs; returns the milliseconds
   // that the step had to wait for it.
   double deliver(char *memory) {
-    const auto start = std::chrono::steady_clock::now();
-    PreparedBatch &prepared = ring[size_t(delivered) % ring.size()];
-    if (options.num_workers == 0)
-      prepare(prepared, delivered);
-    {
-      const TraceSpan span(options.tracer, "wait for batch", "trainer");
-      std::unique_lock<std::mutex> lock(mutex);
-      changed.wait(lock, [&] { return prepared.ready == delivered; });
-    }
+    const auto start = Clock::now();
+    if (active == 0)
+      prepare(take_batch(), delivered);
+    PreparedBatch &prepared = wait_for_batch();
     tell_bad_records(prepared);
     if (!prepared.problem.empty())
       throw Error(prepared.problem);
-    const double waited = std::chrono::duration<double, std::milli>(
-                              std::chrono::steady_clock::now() - start)
-                              .count();
+    const double waited = milliseconds(start, Clock::now());
     const TraceSpan span(options.tracer, "put batch into inputs", "trainer");
     const char *from = prepared.staging;
     if (!kStagingIsDevice) {
@@ -164,9 +180,14 @@ public:
     }
     {
       const std::lock_guard<std::mutex> lock(mutex);
-      delivered++;
+      unused.push_back(&prepared);
+      places.erase(delivered++);
     }
     changed.notify_all();
+    if (delivered > options.first_batch + 1 &&
+        tuner.batch(waited, milliseconds(last_delivery, start)))
+      use_workers(tuner.workers());
+    last_delivery = Clock::now();
     return waited;
   }
 
@@ -175,16 +196,22 @@ public:
   void prefetch() {
     if (kStagingIsDevice)
       return;
-    PreparedBatch &prepared = ring[size_t(delivered) % ring.size()];
+    PreparedBatch *prepared = nullptr;
     {
       const std::lock_guard<std::mutex> lock(mutex);
-      if (prepared.ready != delivered || !prepared.problem.empty())
+      if (!is_ready(delivered) || !places.at(delivered)->problem.empty())
         return;
+      prepared = places.at(delivered);
     }
-    start_copy(prepared, delivered);
+    start_copy(*prepared, delivered);
   }
 
 private:
+  using Clock = std::chrono::steady_clock;
+  static double milliseconds(Clock::time_point from, Clock::time_point to) {
+    return std::chrono::duration<double, std::milli>(to - from).count();
+  }
+
   struct BadSample {
     int64_t sample;
     std::string problem;
@@ -195,9 +222,44 @@ private:
     std::string problem;                // why the batch is not there
     std::vector<BadSample> bad_records; // that others have replaced
     Event copied;
-    PreparedBatch() = default;
-    PreparedBatch(PreparedBatch &&other) : staging(other.staging) {}
   };
+
+  // How many batches may be prepared ahead.
+  int64_t ahead() const {
+    return std::max(1, active * options.prefetch_factor);
+  }
+  // The mutex is held.
+  bool is_ready(int64_t batch) const {
+    const auto place = places.find(batch);
+    return place != places.end() && place->second->ready == batch;
+  }
+  PreparedBatch &wait_for_batch() {
+    const TraceSpan span(options.tracer, "wait for batch", "trainer");
+    std::unique_lock<std::mutex> lock(mutex);
+    changed.wait(lock, [&] { return is_ready(delivered); });
+    return *places.at(delivered);
+  }
+  // Returns where the next batch will be prepared. The mutex is held, if there
+  // are workers.
+  PreparedBatch &take_batch() {
+    PreparedBatch *prepared = unused.back();
+    unused.pop_back();
+    return *(places[taken++] = prepared);
+  }
+
+  // Lets a number of workers run. Fewer than before leave the others asleep.
+  void use_workers(int count) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      active = count;
+      while (int64_t(ring.size()) < ahead()) {
+        ring.emplace_back().staging = ctx.allocate_staging(batch_bytes);
+        unused.push_back(&ring.back());
+      }
+    }
+    changed.notify_all();
+    start_workers(count);
+  }
 
   // A batch on the device.
   struct Copy {
@@ -221,10 +283,11 @@ private:
 
   // It does not matter which worker prepares a batch, so if the system allows
   // fewer threads, fewer do.
-  void start_workers() {
+  void start_workers(int count) {
     try {
-      for (int worker = 0; worker < options.num_workers; worker++)
-        workers.emplace_back([this] { work(); });
+      while (int(workers.size()) < count)
+        workers.emplace_back(
+            [this, number = int(workers.size())] { work(number); });
     } catch (const std::system_error &error) {
       if (workers.empty())
         throw Error(std::string("cannot start a thread to prepare batches: ") +
@@ -232,7 +295,7 @@ private:
       fprintf(stderr,
               "%s: warning: only %zu of %d --num-workers could be started: "
               "%s\n",
-              program.name, workers.size(), options.num_workers, error.what());
+              program.name, workers.size(), count, error.what());
     }
   }
   void stop() {
@@ -257,25 +320,28 @@ private:
     prepared.copied.record_copy(ctx);
   }
 
-  void work() {
+  // Workers are numbered; those from `active` on sleep.
+  void work(int number) {
     for (;;) {
       int64_t batch;
+      PreparedBatch *prepared;
       {
         std::unique_lock<std::mutex> lock(mutex);
         changed.wait(lock, [&] {
-          return stopping || taken < delivered + int64_t(ring.size());
+          return stopping || (number < active && taken < delivered + ahead());
         });
         if (stopping || taken == options.last_batch)
           return;
-        batch = taken++;
+        batch = taken;
+        prepared = &take_batch();
       }
-      prepare(ring[size_t(batch) % ring.size()], batch);
+      prepare(*prepared, batch);
     }
   }
 
   void prepare(PreparedBatch &prepared, int64_t batch) {
     const TraceSpan span(options.tracer, "prepare batch",
-                         options.num_workers > 0 ? "loader" : "trainer");
+                         options.num_workers != 0 ? "loader" : "trainer");
     std::string problem;
     prepared.bad_records.clear();
     try {
@@ -362,7 +428,13 @@ private:
   int64_t samples = 0;
   size_t batch_bytes = 0;
   std::vector<size_t> offsets;
-  std::vector<PreparedBatch> ring;
+  std::deque<PreparedBatch> ring;
+  std::vector<PreparedBatch *> unused;       // of the ring
+  std::map<int64_t, PreparedBatch *> places; // of batches that were taken
+  WorkerTuner tuner;
+  int active = 0; // workers that may run
+  Clock::time_point last_delivery;
+  bool has_told_workers = false;
   Copy copies[2];
   size_t copies_count = 1;
   std::vector<std::thread> workers;

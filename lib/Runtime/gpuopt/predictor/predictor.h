@@ -202,7 +202,8 @@ private:
     options.pads_last = true;
     options.batch_size = program.batch_size;
     options.shuffle = false;
-    options.num_workers = int(s.num_workers);
+    options.num_workers =
+        s.num_workers == kAuto ? kAutoWorkers : int(s.num_workers);
     options.prefetch_factor = int(s.prefetch_factor);
     options.last_batch =
         (samples + program.batch_size - 1) / program.batch_size;
@@ -222,8 +223,9 @@ private:
     session.refuse_outside(session.read_state(),
                            "the batch of sample " + std::to_string(done));
     const std::string news = waiting.step(seconds_since(start) * 1e3 - waited);
-    if (!news.empty())
-      printf("%s\n", news.c_str());
+    for (const std::string &each : {news, loader->take_news()})
+      if (!each.empty())
+        printf("%s\n", each.c_str());
     for (const auto &result : results) {
       copy_to_host(session.ctx, batch.data(),
                    session.memory + result->output.offset,

@@ -27,6 +27,9 @@ struct FieldOf {
   // besides numbers.
   const std::string_view *names = nullptr;
   int64_t count = 0; // of names
+  // A word that may stand for an integer's value, in place of digits.
+  std::string_view word = "";
+  int64_t value_of_word = 0;
 
   constexpr FieldOf() = default;
   constexpr FieldOf(double S::*member) : number(member) {}
@@ -43,12 +46,20 @@ struct FieldOf {
   static constexpr FieldOf with_names(const Names &names) {
     return FieldOf(nullptr, names);
   }
+  static constexpr FieldOf
+  integer_or_word(int64_t S::*member, std::string_view word, int64_t value) {
+    FieldOf field(member);
+    field.word = word;
+    field.value_of_word = value;
+    return field;
+  }
   // A member of a base of S is one of S.
   template <class Base>
   constexpr FieldOf(const FieldOf<Base> &field)
       : number(field.number), integer(field.integer), natural(field.natural),
         toggle(field.toggle), text(field.text), texts(field.texts),
-        choice(field.choice), names(field.names), count(field.count) {}
+        choice(field.choice), names(field.names), count(field.count),
+        word(field.word), value_of_word(field.value_of_word) {}
 };
 
 // The range of the numbers that a flag can have.

@@ -238,10 +238,13 @@ inline constexpr SettingInfo kRunSettings[] = {
         "where these choices are kept, for the same bits in the next "
         "run (default: autotune.txt beside the program)",
         "FILE")),
-    detail::shared(
-        detail::run("num-workers", &detail::S::num_workers, at_least(0, 1024),
-                    "threads that prepare batches; 0: the step waits while its "
-                    "own thread does")),
+    detail::shared(detail::run(
+        "num-workers",
+        Field::integer_or_word(&detail::S::num_workers, "auto", kAuto),
+        at_least(0, 1024),
+        "threads that prepare batches; 0: the step waits while its "
+        "own thread does; auto: as many as keep the step from "
+        "waiting, which the first 200 batches tell")),
     detail::shared(detail::run("prefetch-factor", &detail::S::prefetch_factor,
                                at_least(1, 1024),
                                "batches ahead, for each of them")),
@@ -408,6 +411,8 @@ inline std::string value_text(const SettingInfo &setting,
   const Field &field = setting.field;
   if (field.number)
     return number_text(s.*field.number);
+  if (!field.word.empty() && s.*field.integer == field.value_of_word)
+    return std::string(field.word);
   return field.integer   ? std::to_string(s.*field.integer)
          : field.natural ? std::to_string(s.*field.natural)
          : field.toggle  ? (s.*field.toggle ? "true" : "false")
@@ -444,7 +449,10 @@ inline std::string range_text(const SettingInfo &setting) {
     return "";
   if (setting.field.integer == &TrainingSettings::max_steps)
     return "at least 1, or -1 for as many as --num-train-epochs needs";
-  return setting.range.text(/*is_whole=*/!setting.field.number);
+  const std::string range =
+      setting.range.text(/*is_whole=*/!setting.field.number);
+  const std::string_view word = setting.field.word;
+  return word.empty() ? range : std::string(word) + ", or " + range;
 }
 
 // Returns what is wrong with a value: "must be at least 0 and below 1, but is
@@ -456,7 +464,8 @@ inline std::string range_error(const SettingInfo &setting,
     return "";
   const double x = field.number ? s.*field.number : double(s.*field.integer);
   const bool is_max_steps = field.integer == &TrainingSettings::max_steps;
-  if (is_max_steps ? x >= 1 || x == -1 : setting.range.has(x))
+  const bool is_word = !field.word.empty() && x == double(field.value_of_word);
+  if (is_word || (is_max_steps ? x >= 1 || x == -1 : setting.range.has(x)))
     return "";
   return "must be " + range_text(setting) + ", but is " +
          value_text(setting, s);

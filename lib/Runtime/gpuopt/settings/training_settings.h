@@ -57,6 +57,9 @@ struct Hyperparameters : LossScaling, OptimizerHyperparameters {
   double max_grad_norm = 1;
 };
 
+// What an integer is that the user has left to the program to choose.
+constexpr int64_t kAuto = INT64_MIN;
+
 struct TrainingSettings : Hyperparameters {
   double warmup_ratio = 0, num_train_epochs = 3;
   double lr_factor = 0.1, lr_threshold = 1e-4; // reduce_lr_on_plateau

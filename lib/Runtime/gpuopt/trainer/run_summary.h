@@ -96,7 +96,13 @@ public:
 
   // The first step is not like the others: caches are cold, and libraries
   // choose their algorithms.
-  void step(Context &ctx, double step_ms, double data_wait_ms) {
+  void step(Context &ctx, double step_ms, double data_wait_ms,
+            int num_workers) {
+    if (traits.num_workers != num_workers) { // of --num-workers auto
+      traits.num_workers = num_workers;
+      if (!is_first)
+        write();
+    }
     if (is_first) {
       memory.look(ctx);
       write();

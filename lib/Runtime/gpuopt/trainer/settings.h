@@ -83,6 +83,8 @@ inline void set_value(const SettingInfo &setting, const std::string &text,
   const Field &field = setting.field;
   if (field.number)
     s.*field.number = parse_number(flag, text);
+  else if (field.integer && !field.word.empty() && text == field.word)
+    s.*field.integer = field.value_of_word;
   else if (field.integer)
     s.*field.integer = parse_whole(flag, text, strtoll);
   else if (field.natural)

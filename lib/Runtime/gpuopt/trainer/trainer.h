@@ -169,7 +169,8 @@ private:
     options.shuffle = shuffle;
     options.seed = s.seed;
     options.first_batch = pads_last ? 0 : checkpoints.start().batches;
-    options.num_workers = int(s.num_workers);
+    options.num_workers =
+        s.num_workers == kAuto ? kAutoWorkers : int(s.num_workers);
     options.prefetch_factor = int(s.prefetch_factor);
     options.skips_bad_records = s.on_bad_record == kSkipBadRecord;
     options.max_bad_records = s.max_bad_records;
@@ -378,7 +379,7 @@ private:
     const std::string news = waiting.step(ms - waited);
     metrics.step(step, loss, parts, state, ms, waited, ctx.allocated_bytes);
     report(step, loss, parts, state, ms, waited);
-    summary.step(ctx, ms, waited);
+    summary.step(ctx, ms, waited, loaders.train->num_workers());
     watch->step(step, loss, state);
     session.refuse_outside(state, "step " + std::to_string(step));
     if (state.weight_sum == 0)
@@ -386,15 +387,19 @@ private:
     if (done() == 1 && !s.dump_gradients.empty())
       WeightsFile(ctx, program, memory)
           .dump_gradients(s.dump_gradients, state.grad_weight);
-    if (!news.empty() && progress.is_shown()) {
-      progress.clear();
-      printf("%s\n", news.c_str());
-    }
+    tell(news);
+    tell(loaders.train->take_news());
     if (progress.is_shown())
       progress.show({step, steps, done(), loss, ms, waited,
                      milliseconds(start, now) / 1000, samples_of_step(),
                      program.tokens_per_batch > 0, ctx.allocated_bytes,
                      text_of(parts)});
+  }
+  void tell(const std::string &news) {
+    if (news.empty() || !progress.is_shown())
+      return;
+    progress.clear();
+    printf("%s\n", news.c_str());
   }
   // Returns how many samples a step has or, of a model of tokens, how many
   // tokens.
