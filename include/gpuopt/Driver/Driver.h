@@ -65,10 +65,12 @@ struct CalibrateOptions {
 
 /// The options of `gpuopt export`.
 struct ExportOptions {
-  std::string run;   ///< A folder with weights: of results, or a checkpoint.
+  /// A folder with weights, of results or a checkpoint; or an ONNX file.
+  std::string run;
   std::string file;  ///< The ONNX file to write.
   std::string model; ///< The ONNX file that was trained; empty: as compiled.
   bool averages = false; ///< Whether averages of the weights are taken.
+  std::string adapter;   ///< A folder of PEFT's; empty: none.
 };
 
 /// The options of `gpuopt doctor`.

@@ -7,6 +7,7 @@
 
 #include "Commands/Process.h"
 #include "Files/JoinPath.h"
+#include "Files/LoraAdapter.h"
 #include "Files/SourceModel.h"
 #include "Files/TrainedWeights.h"
 #include "gpuopt/Driver/Driver.h"
@@ -21,65 +22,143 @@
 using namespace mlir;
 using namespace gpuopt;
 
-/// Warns of the weights of a file that the model has no initializer for.
-static void warnOfUnused(const TrainedWeights &weights,
-                         const llvm::StringSet<> &used, StringRef file) {
+/// Returns "'a', 'b' and 3 more".
+static std::string listOf(ArrayRef<std::string> all) {
   constexpr size_t kMostNames = 8;
   std::vector<std::string> names;
-  for (const std::string &name : weights.names())
-    if (!used.contains(name))
-      names.push_back("'" + name + "'");
-  if (names.empty())
-    return;
-  size_t more = names.size() - std::min(names.size(), kMostNames);
-  names.resize(names.size() - more);
-  llvm::errs() << "gpuopt: warning: '" << file
-               << "' has weights that are no initializers of the model, and "
-                  "are left out: "
-               << llvm::join(names, ", ");
-  if (more > 0)
-    llvm::errs() << " and " << more << " more";
-  llvm::errs() << "\n";
+  for (const std::string &name : all.take_front(kMostNames))
+    names.push_back("'" + name + "'");
+  std::string text = llvm::join(names, ", ");
+  if (size_t more = all.size() - names.size())
+    text += " and " + std::to_string(more) + " more";
+  return text;
 }
 
-int gpuopt::exportModel(const ExportOptions &options) {
-  std::string model = options.model;
-  if (model.empty()) {
-    llvm::Expected<std::string> found = findSourceModel(options.run);
-    if (!found)
-      return failure(llvm::toString(found.takeError()) +
-                     "; name it by --model");
-    model = *found;
+namespace {
+
+/// Reads the weights of a run and of an adapter, and makes of them the elements
+/// of initializers.
+class Exporter {
+public:
+  explicit Exporter(const ExportOptions &options) : options(options) {}
+
+  int run() {
+    // With an adapter, the weights may be those that the model has.
+    bool isModel = llvm::sys::fs::is_regular_file(options.run);
+    if (isModel && options.adapter.empty())
+      return failure("'" + options.run +
+                     "' is a file: expects the folder of a "
+                     "run or, with --merge-lora, a model");
+    std::string problem = isModel ? "" : load();
+    if (!problem.empty())
+      return failure(problem);
+    if (isModel)
+      model = options.run;
+    if (!options.adapter.empty())
+      if (problem = adapter.load(options.adapter); !problem.empty())
+        return failure("--merge-lora: " + problem);
+    MLIRContext context;
+    context.getDiagEngine().registerHandler([](Diagnostic &diagnostic) {
+      failure(diagnostic.str());
+      return success();
+    });
+    if (failed(replaceWeights(
+            model, options.file, context,
+            [&](const InitializerShape &shape) { return newElements(shape); },
+            [&] { return checkAdapter(); })))
+      return 1;
+    warnOfUnused();
+    llvm::outs() << "wrote " << options.file << ": " << model;
+    if (!isModel)
+      llvm::outs() << " with " << used.size() << " tensors of " << file;
+    if (adapted > 0)
+      llvm::outs() << (isModel ? " with " : " and ") << adapted
+                   << " tensors adapted by " << options.adapter;
+    llvm::outs() << "\n";
+    return 0;
   }
-  std::string file =
-      joinPath(options.run, options.averages ? kAveragesFile : kModelFile);
-  TrainedWeights weights;
-  if (std::string problem = weights.load(file); !problem.empty())
-    return failure(problem);
-  MLIRContext context;
-  context.getDiagEngine().registerHandler([](Diagnostic &diagnostic) {
-    failure(diagnostic.str());
-    return success();
-  });
-  llvm::StringSet<> used;
-  auto newElements = [&](const InitializerShape &shape)
-      -> FailureOr<std::optional<std::string>> {
-    if (!weights.has(shape.name))
-      return std::optional<std::string>();
-    used.insert(shape.name);
-    std::string bytes;
-    std::string problem =
-        weights.read(shape.name, shape.type,
-                     {shape.dimensions.begin(), shape.dimensions.end()}, bytes);
-    if (problem.empty())
-      return std::optional<std::string>(std::move(bytes));
-    return failure("'" + file + "' is of another model: " + problem),
+
+private:
+  /// Finds the model of a run, and reads the weights; returns what is wrong.
+  std::string load() {
+    model = options.model;
+    if (model.empty()) {
+      llvm::Expected<std::string> found = findSourceModel(options.run);
+      if (!found)
+        return llvm::toString(found.takeError()) + "; name it by --model";
+      model = *found;
+    }
+    file = joinPath(options.run, options.averages ? kAveragesFile : kModelFile);
+    return weights.load(file);
+  }
+
+  FailureOr<std::optional<std::string>>
+  newElements(const InitializerShape &shape) {
+    std::vector<int64_t> dimensions(shape.dimensions.begin(),
+                                    shape.dimensions.end());
+    std::optional<std::string> bytes;
+    if (weights.has(shape.name)) {
+      used.insert(shape.name);
+      std::string problem =
+          weights.read(shape.name, shape.type, dimensions, bytes.emplace());
+      if (!problem.empty())
+        return gpuopt::failure("'" + file +
+                               "' is of another model: " + problem),
+               mlir::failure();
+    }
+    std::string weight = adapter.weightOf(shape.name);
+    if (weight.empty())
+      return bytes;
+    if (!bytes) {
+      FailureOr<std::string> own = shape.readElements();
+      if (failed(own))
+        return mlir::failure();
+      bytes = *own;
+    }
+    std::string problem = adapter.apply(weight, shape.type, dimensions, *bytes);
+    if (!problem.empty())
+      return gpuopt::failure("--merge-lora: initializer '" + shape.name +
+                             "': " + problem),
+             mlir::failure();
+    ++adapted;
+    return bytes;
+  }
+
+  /// A model that lacks a part of the adapter would compute something else.
+  LogicalResult checkAdapter() {
+    std::vector<std::string> rest = adapter.unused();
+    if (rest.empty())
+      return success();
+    return gpuopt::failure("--merge-lora: the model has no initializers for " +
+                           listOf(rest) + " of '" + options.adapter +
+                           "'; export it with the names of its parameters, as "
+                           "gpuopt.export does"),
            mlir::failure();
-  };
-  if (failed(replaceWeights(model, options.file, context, newElements)))
-    return 1;
-  warnOfUnused(weights, used, file);
-  llvm::outs() << "wrote " << options.file << ": " << model << " with "
-               << used.size() << " tensors of " << file << "\n";
-  return 0;
+  }
+
+  /// Warns of the weights of a run that the model has no initializer for.
+  void warnOfUnused() {
+    std::vector<std::string> names;
+    for (const std::string &name : weights.names())
+      if (!used.contains(name))
+        names.push_back(name);
+    if (!names.empty())
+      llvm::errs() << "gpuopt: warning: '" << file
+                   << "' has weights that are no initializers of the model, "
+                      "and are left out: "
+                   << listOf(names) << "\n";
+  }
+
+  const ExportOptions &options;
+  std::string model, file; ///< The file: of the run's weights.
+  TrainedWeights weights;
+  LoraAdapter adapter;
+  llvm::StringSet<> used; ///< Of the run's weights.
+  size_t adapted = 0;
+};
+
+} // namespace
+
+int gpuopt::exportModel(const ExportOptions &options) {
+  return Exporter(options).run();
 }

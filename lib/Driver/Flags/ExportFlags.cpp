@@ -18,8 +18,8 @@ cl::OptionCategory &gpuopt::exportCategory() {
 
 namespace {
 #define EXPORT cl::cat(exportCategory()), cl::sub(exportCommand())
-cl::opt<std::string> run(cl::Positional, cl::desc("<RUN>"), cl::Required,
-                         EXPORT);
+cl::opt<std::string> run(cl::Positional, cl::desc("<RUN>|<MODEL.onnx>"),
+                         cl::Required, EXPORT);
 CheckedOpt<std::string> target("o", cl::desc("ONNX file to write"),
                                cl::value_desc("FILE.onnx"), EXPORT);
 CheckedOpt<std::string>
@@ -31,6 +31,11 @@ Switch averages("averages",
                 cl::desc("take the averages of --ema-decay in place of the "
                          "last weights"),
                 EXPORT);
+CheckedOpt<std::string>
+    mergeLora("merge-lora",
+              cl::desc("a LoRA adapter that PEFT has saved, which is added to "
+                       "the weights that it adapts"),
+              cl::value_desc("FOLDER"), EXPORT);
 } // namespace
 
 Expected<ExportOptions> gpuopt::collectExport() {
@@ -38,5 +43,5 @@ Expected<ExportOptions> gpuopt::collectExport() {
     return createStringError("a file is needed: -o FILE.onnx");
   if (Error error = checkOutput(target, {}))
     return std::move(error);
-  return ExportOptions{run, target, model, averages};
+  return ExportOptions{run, target, model, averages, mergeLora};
 }

@@ -17,6 +17,7 @@
 #include "ElementTypes.h"
 #include "ExternalData.h"
 #include "ModelFile.h"
+#include "Tensors.h"
 #include "gpuopt/Support/NewFiles.h"
 #include "llvm/Support/Path.h"
 
@@ -36,12 +37,14 @@ public:
       : file(file), reporter(reporter), target(target),
         newElements(newElements), external(reporter), model(file.getModel()) {}
 
-  LogicalResult run() {
+  LogicalResult run(Check isComplete) {
     for (int i = 0; i < model.graph().initializer_size(); ++i)
       if (failed(replace(i)))
         return failure();
     if (!hasNewElements)
       return reporter.error() << "has none of the weights";
+    if (failed(isComplete()))
+      return failure();
     for (auto &[to, copy] : copies)
       if (failed(addCopy(to, copy)))
         return failure();
@@ -70,7 +73,10 @@ private:
     if (!element) // the importer does not read it, either
       return reporter.error() << where << ": expects numbers, but got "
                               << getDataTypeName(tensor.data_type());
-    InitializerShape shape{tensor.name(), "", {}, element->sizeInBytes};
+    InitializerShape shape{
+        tensor.name(), "", {}, element->sizeInBytes, [&, index] {
+          return elementsOf(tensor, index, shape.sizeInBytes, where);
+        }};
     llvm::raw_string_ostream(shape.type) << element->type;
     shape.dimensions.assign(tensor.dims().begin(), tensor.dims().end());
     std::optional<int64_t> count = getNumElements(shape.dimensions);
@@ -105,6 +111,28 @@ private:
       tensor.set_raw_data(file.getBytes(*range).str());
     }
     return success();
+  }
+
+  FailureOr<std::string> elementsOf(const TensorProto &tensor, int index,
+                                    int64_t sizeInBytes, StringRef where) {
+    if (std::optional<ByteRange> range = file.getRawData(index))
+      return file.getBytes(*range).str();
+    if (tensor.data_location() == TensorProto::EXTERNAL) {
+      FailureOr<FileAttr> range = external.locate(tensor, sizeInBytes, where);
+      if (failed(range))
+        return failure();
+      return external.getBytes(*range).str();
+    }
+    FailureOr<TensorContent> content =
+        TensorImporter(file, reporter).importInitializer(index);
+    if (failed(content))
+      return failure();
+    auto elements = cast<DenseElementsAttr>(content->value);
+    StringRef bytes(elements.getRawData().data(), elements.getRawData().size());
+    std::string all;
+    while (int64_t(all.size()) < sizeInBytes) // a splat has one of them
+      all += bytes;
+    return all;
   }
 
   LogicalResult replaceExternal(const TensorProto &tensor, int64_t sizeInBytes,
@@ -163,11 +191,11 @@ private:
 
 LogicalResult gpuopt::replaceWeights(StringRef path, StringRef target,
                                      MLIRContext &context,
-                                     NewElements newElements) {
+                                     NewElements newElements, Check check) {
   context.loadDialect<OnnxDialect>();
   Reporter reporter(context, path);
   std::unique_ptr<ModelFile> file = ModelFile::open(path, reporter);
   if (!file)
     return failure();
-  return WeightReplacer(*file, reporter, target, newElements).run();
+  return WeightReplacer(*file, reporter, target, newElements).run(check);
 }

@@ -12,6 +12,7 @@
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -23,6 +24,9 @@ struct InitializerShape {
   std::string type; ///< As MLIR spells it: "f32", "bf16".
   llvm::SmallVector<int64_t> dimensions;
   int64_t sizeInBytes;
+  /// Returns the elements that it has, one after the other. Fails after a
+  /// diagnostic.
+  std::function<mlir::FailureOr<std::string>()> readElements;
 };
 
 /// Returns the new elements of an initializer, as many bytes as it has; nothing
@@ -31,14 +35,18 @@ using NewElements =
     llvm::function_ref<mlir::FailureOr<std::optional<std::string>>(
         const InitializerShape &)>;
 
+/// Returns whether the new elements are all that there must be.
+using Check = llvm::function_ref<mlir::LogicalResult()>;
+
 /// Writes the model in the file `path` to `target`, with new elements of its
 /// initializers. Elements that lie in files beside the model lie in files of
-/// the same names beside the target, which must be in another folder. Fails
-/// after a diagnostic on `context`; files that were there before are then
-/// unchanged, or new as a whole.
+/// the same names beside the target, which must be in another folder. `check`
+/// is called when all initializers have been asked for, before anything is
+/// written. Fails after a diagnostic on `context`; files that were there before
+/// are then unchanged, or new as a whole.
 mlir::LogicalResult replaceWeights(llvm::StringRef path, llvm::StringRef target,
                                    mlir::MLIRContext &context,
-                                   NewElements newElements);
+                                   NewElements newElements, Check check);
 
 } // namespace gpuopt
 

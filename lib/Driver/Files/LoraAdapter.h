@@ -1,0 +1,70 @@
+//===- LoraAdapter.h - What an adapter adds to weights ----------*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The folder of an adapter that PEFT has saved. The weight of a module W
+// becomes W + scale * B A; weights that were trained as a whole
+// (modules_to_save, biases) replace those of the model.
+//
+// Its source is compiled without MLIR's headers, as it reads the file with the
+// trainer's own code.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_LIB_DRIVER_FILES_LORAADAPTER_H
+#define GPUOPT_LIB_DRIVER_FILES_LORAADAPTER_H
+
+#include "Files/LoraConfig.h"
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace gpuopt {
+
+class LoraAdapter {
+public:
+  /// Reads a folder; returns what is wrong with it, or nothing.
+  std::string load(const std::string &folder);
+
+  /// Returns the weight of the adapter that is of an initializer, by its name;
+  /// empty if there is none. Names may differ by what modules around the
+  /// model put in front of them.
+  std::string weightOf(const std::string &initializer) const;
+
+  /// Changes the elements of an initializer by a weight of the adapter. `type`
+  /// is spelled as MLIR does. Returns what is wrong: another shape, a type
+  /// without fractions; or nothing.
+  std::string apply(const std::string &weight, const std::string &type,
+                    const std::vector<int64_t> &shape, std::string &bytes);
+
+  /// Returns the weights that no call of `apply` has named.
+  std::vector<std::string> unused() const;
+
+private:
+  struct Matrix {
+    std::vector<int64_t> shape;
+    std::vector<double> numbers; ///< Row by row.
+  };
+  struct Weight {
+    Matrix a, b;  ///< [rank, in...] and [out, rank...].
+    Matrix whole; ///< In place of both.
+    bool isEmbedding = false;
+    double scale = 1;
+  };
+  Matrix termOf(const Weight &weight) const;
+  std::string add(const std::string &key, Matrix matrix);
+  std::string complete(const std::string &path);
+
+  LoraConfig config;
+  std::map<std::string, Weight> weights; ///< By "layer.q_proj.weight".
+  std::set<std::string> used;
+};
+
+} // namespace gpuopt
+
+#endif // GPUOPT_LIB_DRIVER_FILES_LORAADAPTER_H
