@@ -41,9 +41,11 @@ struct OldCheckpointTest : TrainerTest {
 TEST_F(OldCheckpointTest, IsResumed) {
   namespace fs = std::filesystem;
   ASSERT_EQ(run("whole", kFlags), 0) << error;
-  if (getenv("GPUOPT_NEW_CHECKPOINT"))
+  if (getenv("GPUOPT_NEW_CHECKPOINT")) {
+    fs::create_directories(GPUOPT_OLD_CHECKPOINT);
     fs::copy(folder / "whole/checkpoint-3", GPUOPT_OLD_CHECKPOINT,
-             fs::copy_options::recursive);
+             fs::copy_options::overwrite_existing);
+  }
   ASSERT_TRUE(fs::exists(GPUOPT_OLD_CHECKPOINT))
       << "there is no checkpoint of this MINOR; see above";
   std::vector<std::string> flags = kFlags;
