@@ -48,6 +48,11 @@ DEVICE float tanh(float x) {
   return select(a < 0.625f, fmaf(x, z * tanh_poly(z), x), with_sign(large, x));
 }
 
+// erf(x) / x - 1 for |x| < 1, of z = x^2.
+DEVICE float erf_poly(float z) {
+  return polynomial(z, 0.128379166f, -0.37612626f, 0.112835854f, -0.026853811f,
+                    0.00518832775f, -0.000801019254f, 7.8538571e-05f);
+}
 // At most 2 ulp.
 DEVICE float erf(float x) {
   const float a = fabsf(x);

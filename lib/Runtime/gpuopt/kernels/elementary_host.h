@@ -38,17 +38,42 @@ DEVICE X tanh(X x) {
   return select(a < X(0.625f), x + x * z * tanh_poly(z), copysign(large, x));
 }
 
-// At most 2 ulp.
+// The coefficients of one power of two polynomials.
+struct CoefficientPair {
+  float first, second;
+};
+// The first polynomial where `is_first` holds, and the second one elsewhere.
+template <class M, class X>
+DEVICE X either_polynomial(M is_first, X, CoefficientPair c) {
+  return select(is_first, X(c.first), X(c.second));
+}
+template <class M, class X, class... C>
+DEVICE X either_polynomial(M is_first, X x, CoefficientPair c0, C... c) {
+  return multiply_add(x, either_polynomial(is_first, x, c...),
+                      select(is_first, X(c0.first), X(c0.second)));
+}
+
+// At most 2.8 ulp. One polynomial is erf(x) / x of x^2 - 2 for |x| < 2.1, the
+// other is erf(|x|) of |x| - 3 up to 3.92, from where on it is 1. Choosing a
+// coefficient takes one instruction, so both take little longer than one.
 template <class X>
 DEVICE X erf(X x) {
   const X a = abs(x);
-  const X t = select(a > X(4.0f), X(4.0f), a);
-  const X q = polynomial(t, -0.000175579276f, 1.12951386f, 0.633363783f,
-                         0.108238965f, -0.0250708386f, 0.0041386229f,
-                         -0.000421965378f, 1.8502682e-05f,
-                         2.24167437e-07f); // -log(1 - erf(t)), t in [0.95, 4.1]
-  return select(a < X(1), x + x * erf_poly(x * x),
-                copysign(X(1) - f32::exp(X(0) - q), x));
+  const auto is_small = a < X(2.1f);
+  const X t =
+      select(is_small, a * a - X(2), select(a > X(3.92f), X(3.92f), a) - X(3));
+  const X p = either_polynomial(
+      is_small, t, CoefficientPair{0.674933255f, 0.999977946f},
+      CoefficientPair{-0.130555883f, 0.000139198004f},
+      CoefficientPair{0.0298697297f, -0.000418689073f},
+      CoefficientPair{-0.00608299905f, 0.000790261955f},
+      CoefficientPair{0.00107063388f, -0.00103545829f},
+      CoefficientPair{-0.00016345951f, 0.00100929639f},
+      CoefficientPair{2.18729238e-05f, -0.000767768361f},
+      CoefficientPair{-2.65750714e-06f, 0.00040989308f},
+      CoefficientPair{3.04550099e-07f, -9.56038421e-05f},
+      CoefficientPair{-2.41926497e-08f, -9.50310823e-06f});
+  return select(is_small, x * p, copysign(p, x));
 }
 
 } // namespace gpuopt::f32

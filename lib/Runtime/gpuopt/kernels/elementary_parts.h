@@ -40,12 +40,6 @@ DEVICE X tanh_poly(X z) {
   return polynomial(z, -0.333332479f, 0.13330543f, -0.0536650494f,
                     0.0203979667f, -0.00543944212f);
 }
-// erf(x) / x - 1 for |x| < 1, of z = x^2.
-template <class X>
-DEVICE X erf_poly(X z) {
-  return polynomial(z, 0.128379166f, -0.37612626f, 0.112835854f, -0.026853811f,
-                    0.00518832775f, -0.000801019254f, 7.8538571e-05f);
-}
 
 // 2^n for integer n in [-126, 127].
 template <class X, class N>
