@@ -13,7 +13,7 @@ namespace detail {
 inline void add_to_bias(const BiasSums &sums, const TileOfQueries &t,
                         const float *ds, float *to) {
   for (int64_t i = 0; i < t.rows; i++) {
-    const float *from = ds + i * t.keys;
+    const float *from = ds + i * t.row_size();
     float *row = to + (sums.rows > 1 ? (t.first_row + i) * sums.keys : 0);
     if (sums.keys > 1) {
       add_to_scores(row + t.first_key, from, 1, t.keys);
@@ -103,16 +103,16 @@ private:
     float *ds = own.gradients.data();
     if (sums)
       add_to_bias(*sums, t, ds, of_bias);
-    for (int64_t i = 0; o.softcap > 0 && i < t.rows * t.keys; i += kLanes) {
-      const int64_t n = t.rows * t.keys - i;
-      store(ds + i, load(ds + i, n) * load(own.slopes.data() + i, n), n);
-    }
+    const int64_t row_size = t.row_size();
+    const float *slopes = own.slopes.data();
+    for (int64_t i = 0; o.softcap > 0 && i < t.rows * row_size; i += kLanes)
+      store_vector(ds + i, load_vector(ds + i) * load_vector(slopes + i));
     const float scale = float(o.scale);
-    tile_product('T', 'N', t.keys, s.key_size, t.rows, scale, {ds, t.keys},
+    tile_product('T', 'N', t.keys, s.key_size, t.rows, scale, {ds, row_size},
                  x.query, 1, own.dk.data() + t.first_key * s.key_size,
                  s.key_size);
     own.dq.resize(size_t(t.rows * s.key_size));
-    tile_product('N', 'N', t.rows, s.key_size, t.keys, scale, {ds, t.keys},
+    tile_product('N', 'N', t.rows, s.key_size, t.keys, scale, {ds, row_size},
                  x.key, 0, own.dq.data(), s.key_size);
     store_rows(own.dq.data(), t.rows, s.key_size,
                dq + t.offset(g.dq_batch) + t.first_row * g.dq_row, g.dq_row);
@@ -122,17 +122,20 @@ private:
   void probabilities_of_tile(const TileOfQueries &t,
                              AttentionTiles::OfThread &own,
                              const Operands &x) const {
-    own.scores.resize(size_t(t.rows * t.keys));
-    own.slopes.resize(o.softcap > 0 ? own.scores.size() : 0);
+    const int64_t row_size = t.row_size();
+    own.scores.resize(size_t(t.rows * row_size));
+    own.slopes.resize(o.softcap > 0 ? size_t(t.rows * row_size) : 0);
     float *p = own.scores.data();
     tile_product('N', 'T', t.rows, t.keys, s.key_size, float(o.scale), x.query,
-                 x.key, 0, p, t.keys);
+                 x.key, 0, p, row_size);
     for (int64_t i = 0; i < t.rows; i++) {
       if (o.softcap > 0)
-        cap_row(o, p + i * t.keys, own.slopes.data() + i * t.keys, t.keys);
-      change_row(s, o, t, i, p + i * t.keys);
+        cap_row(o, p + i * row_size, own.slopes.data() + i * row_size,
+                row_size);
+      change_row(s, o, t, i, p + i * row_size);
       const float *of_row = statistics + t.row_of_batch(s) + i;
-      probabilities(p + i * t.keys, of_row[0], of_row[queries_of(s)], t.keys);
+      probabilities(p + i * row_size, of_row[0], of_row[queries_of(s)],
+                    row_size);
     }
   }
 
@@ -141,26 +144,27 @@ private:
   void score_gradients(const TileOfQueries &t, AttentionTiles::OfThread &own,
                        const Operands &x, bool adds_values) const {
     probabilities_of_tile(t, own, x);
-    own.gradients.resize(own.scores.size());
+    const int64_t row_size = t.row_size();
+    own.gradients.resize(size_t(t.rows * row_size));
     float *p = own.scores.data(), *ds = own.gradients.data();
     const float *kept = p;
     if (o.dropout > 0 && adds_values) {
       for (int64_t i = 0; i < t.rows; i++)
-        drop_row({s, o, t, i}, ds + i * t.keys, p + i * t.keys, t.keys);
+        drop_row({s, o, t, i}, ds + i * row_size, p + i * row_size, t.keys);
       kept = ds;
     }
     if (adds_values)
-      tile_product('T', 'N', t.keys, s.value_size, t.rows, 1, {kept, t.keys},
+      tile_product('T', 'N', t.keys, s.value_size, t.rows, 1, {kept, row_size},
                    x.gradient, 1, own.dv.data() + t.first_key * s.value_size,
                    s.value_size);
     tile_product('N', 'T', t.rows, t.keys, s.value_size, 1, x.gradient, x.value,
-                 0, ds, t.keys);
+                 0, ds, row_size);
     const T *output = y + t.offset(s.y_batch) + t.first_row * s.y_row;
     for (int64_t i = 0; i < t.rows && o.dropout > 0; i++)
-      drop_row({s, o, t, i}, ds + i * t.keys, ds + i * t.keys, t.keys);
+      drop_row({s, o, t, i}, ds + i * row_size, ds + i * row_size, t.keys);
     for (int64_t i = 0; i < t.rows; i++)
       score_gradients_of_row(
-          t, i, p + i * t.keys, ds + i * t.keys,
+          t, i, p + i * row_size, ds + i * row_size,
           row_product(output + i * s.y_row, x.gradient.p + i * x.gradient.row));
   }
 
@@ -199,12 +203,12 @@ private:
                                        t.first_key * s.mask_key
                                  : nullptr;
     for (int64_t j = 0; j < t.keys; j += kLanes) {
-      const int64_t n = t.keys - j;
-      auto x = load(p + j, n) * (load(ds + j, n) - subtracted);
+      auto x = load_vector(p + j) * (load_vector(ds + j) - subtracted);
       if (mask)
-        x = select(load_mask_strided(mask + j * s.mask_key, s.mask_key, n), x,
-                   0.0f);
-      store(ds + j, x, n);
+        x = select(
+            load_mask_strided(mask + j * s.mask_key, s.mask_key, t.keys - j), x,
+            0.0f);
+      store_vector(ds + j, x);
     }
   }
 };

@@ -12,7 +12,8 @@ void attention_of_tile(const AttentionShape &s, const AttentionOptions &o,
                        const TileOfQueries &t, AttentionTiles::OfThread &own,
                        const T *q, const T *k, const T *v, T *y,
                        float *statistics) {
-  own.scores.resize(size_t(t.rows * t.keys));
+  const int64_t row_size = t.row_size();
+  own.scores.resize(size_t(t.rows * row_size));
   float *scores = own.scores.data();
   const FloatRows query = float_rows(q + t.offset(s.q_batch) +
                                          t.first_row * s.q_row,
@@ -24,16 +25,16 @@ void attention_of_tile(const AttentionShape &s, const AttentionOptions &o,
                                          t.first_key * s.v_row,
                                      s.v_row, t.keys, s.value_size, own.v);
   tile_product('N', 'T', t.rows, t.keys, s.key_size, float(o.scale), query, key,
-               0, scores, t.keys);
+               0, scores, row_size);
   own.row_factors.resize(size_t(t.rows));
   for (int64_t i = 0; i < t.rows; i++) {
-    float *row = scores + i * t.keys;
+    float *row = scores + i * row_size;
     if (o.softcap > 0)
-      cap_row(o, row, nullptr, t.keys);
+      cap_row(o, row, nullptr, row_size);
     change_row(s, o, t, i, row);
-    const float most = largest_of(row, t.keys);
+    const float most = largest_of(row, row_size);
     const bool is_empty = most == -std::numeric_limits<float>::infinity();
-    const float sum = exponentials(row, is_empty ? 0 : most, 0, t.keys);
+    const float sum = exponentials(row, is_empty ? 0 : most, 0, row_size);
     own.row_factors[size_t(i)] = is_empty && o.zeroes_empty ? 0 : 1 / sum;
     statistics[t.row_of_batch(s) + i] = most;
     statistics[t.row_of_batch(s) + i + queries_of(s)] = logf(sum);
@@ -41,7 +42,7 @@ void attention_of_tile(const AttentionShape &s, const AttentionOptions &o,
       drop_row({s, o, t, i}, row, row, t.keys);
   }
   own.y.resize(size_t(t.rows * s.value_size));
-  tile_product('N', 'N', t.rows, s.value_size, t.keys, 1, {scores, t.keys},
+  tile_product('N', 'N', t.rows, s.value_size, t.keys, 1, {scores, row_size},
                value, 0, own.y.data(), s.value_size);
   T *to = y + t.offset(s.y_batch) + t.first_row * s.y_row;
   for (int64_t i = 0; i < t.rows; i++)

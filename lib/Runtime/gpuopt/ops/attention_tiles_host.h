@@ -20,10 +20,27 @@ inline int64_t rows_of_tile(const AttentionShape &s) {
   return std::min(rows, s.queries);
 }
 
+// Floats that begin at a line of the cache. A vector of them lies in one line,
+// then, if its place is a multiple of kLanes.
+class AlignedFloats {
+public:
+  void resize(size_t size) { memory.resize(size + kLine); }
+  float *data() {
+    const auto begin = reinterpret_cast<uintptr_t>(memory.data());
+    const size_t past = begin / sizeof(float) % kLine;
+    return memory.data() + (past ? kLine - past : 0);
+  }
+
+private:
+  static constexpr size_t kLine = 64 / sizeof(float);
+  std::vector<float> memory;
+};
+
 // The tiles of one thread, in float.
 struct AttentionTiles {
   struct OfThread {
-    std::vector<float> scores, gradients, slopes, q, k, v, y, dy, dq, dk, dv;
+    AlignedFloats scores, gradients, slopes;
+    std::vector<float> q, k, v, y, dy, dq, dk, dv;
     std::vector<float> row_factors;
   };
   std::vector<OfThread> of_thread;
@@ -81,6 +98,12 @@ inline void tile_product(char transpose_a, char transpose_b, int64_t m,
 struct TileOfQueries {
   int64_t batch[3], first_row, rows, first_key, keys;
 
+  // Returns the elements from one row of scores to the next: whole vectors.
+  // What is behind the keys in the last one is minus infinity in scores, and
+  // anything in their gradients. A vector is stored whole even there, because a
+  // processor cannot load early what a store with a mask may still change.
+  int64_t row_size() const { return ceil_div(keys, kLanes) * kLanes; }
+
   int64_t offset(const int64_t (&strides)[3]) const {
     return batch[0] * strides[0] + batch[1] * strides[1] +
            batch[2] * strides[2];
@@ -125,17 +148,35 @@ inline void add_to_scores(float *scores, const float *x, int64_t stride,
           n - j);
 }
 
-// Replaces n scaled scores by softcap * tanh(score / softcap), and writes the
-// derivatives to `slopes`, which may be null.
+// Replaces n scaled scores, which are whole vectors, by softcap * tanh(score /
+// softcap), and writes the derivatives to `slopes`, which may be null.
 inline void cap_row(const AttentionOptions &o, float *scores, float *slopes,
                     int64_t n) {
   const Lanes<float> cap(float(o.softcap)), inverse(float(1 / o.softcap));
   for (int64_t j = 0; j < n; j += kLanes) {
-    const auto t = tanh(load(scores + j, n - j) * inverse);
-    store(scores + j, t * cap, n - j);
+    const auto t = tanh(load_vector(scores + j) * inverse);
+    store_vector(scores + j, t * cap);
     if (slopes)
-      store(slopes + j, Lanes<float>(1) - t * t, n - j);
+      store_vector(slopes + j, Lanes<float>(1) - t * t);
   }
+}
+
+// Adds n elements of x, which are `stride` apart, to a row of scores.
+inline void add_to_row(float *scores, const float *x, int64_t stride,
+                       int64_t n) {
+  for (int64_t j = 0; j < n; j += kLanes)
+    store_vector(scores + j, load_vector(scores + j) +
+                                 load_strided(x + j * stride, stride, n - j));
+}
+
+// Replaces the scores of a row before `begin` and from `end` on.
+inline void hide_outside(float *scores, int64_t begin, int64_t end,
+                         int64_t row_size) {
+  const float hidden = -std::numeric_limits<float>::infinity();
+  for (int64_t j = 0; j < row_size; j += kLanes)
+    if (j < begin || j + kLanes > end)
+      store_vector(scores + j, select(first(end - j) & !first(begin - j),
+                                      load_vector(scores + j), hidden));
 }
 
 // Adds the bias and the added mask, and replaces the scores of hidden keys.
@@ -145,37 +186,33 @@ inline void change_row(const AttentionShape &s, const AttentionOptions &o,
                                                 query * s.mask_row +
                                                 t.first_key * s.mask_key;
   if (o.bias)
-    add_to_scores(scores,
-                  o.bias + t.offset(s.bias_batch) + query * s.bias_row +
-                      t.first_key * s.bias_key,
-                  s.bias_key, t.keys);
+    add_to_row(scores,
+               o.bias + t.offset(s.bias_batch) + query * s.bias_row +
+                   t.first_key * s.bias_key,
+               s.bias_key, t.keys);
   if (o.added_mask)
-    add_to_scores(scores, o.added_mask + at, s.mask_key, t.keys);
+    add_to_row(scores, o.added_mask + at, s.mask_key, t.keys);
   if (o.mask)
     for (int64_t j = 0; j < t.keys; j += kLanes) {
       const uint8_t *mask = o.mask + at + j * s.mask_key;
       const auto seen = s.mask_key == 1
                             ? load_mask(mask, t.keys - j)
                             : load_mask_strided(mask, s.mask_key, t.keys - j);
-      store(scores + j,
-            select(seen, load(scores + j, t.keys - j), float(o.masked_value)),
-            t.keys - j);
+      store_vector(scores + j, select(seen, load_vector(scores + j),
+                                      float(o.masked_value)));
     }
   // The edges of the band within the tile.
-  const float hidden = -std::numeric_limits<float>::infinity();
-  const int64_t first = std::clamp<int64_t>(query + s.first_key - t.first_key,
-                                            0, t.keys),
-                end = std::clamp<int64_t>(query + s.last_key + 1 - t.first_key,
-                                          0, t.keys);
-  std::fill(scores, scores + first, hidden);
-  std::fill(scores + end, scores + t.keys, hidden);
+  hide_outside(
+      scores, std::clamp<int64_t>(query + s.first_key - t.first_key, 0, t.keys),
+      std::clamp<int64_t>(query + s.last_key + 1 - t.first_key, 0, t.keys),
+      t.row_size());
 }
 
+// Returns the largest of n scores, which are whole vectors.
 inline float largest_of(const float *row, int64_t n) {
-  const float least = -std::numeric_limits<float>::infinity();
-  Lanes<float> most(least);
+  Lanes<float> most(-std::numeric_limits<float>::infinity());
   for (int64_t j = 0; j < n; j += kLanes)
-    most = max(most, masked(load(row + j, n - j), n - j, least));
+    most = max(most, load_vector(row + j));
   return reduce_max(most);
 }
 
@@ -206,14 +243,15 @@ inline void drop_row(const DropoutOfRow &dropout, float *to, const float *from,
     store(to + j, load(from + j, n - j) * dropout.factors(j), n - j);
 }
 
-// row = exp(row - most - logarithm); returns the sum.
+// row = exp(row - most - logarithm), of n scores, which are whole vectors;
+// returns the sum.
 inline float exponentials(float *row, float most, float logarithm, int64_t n) {
   Lanes<float> sum(0.0f);
   for (int64_t j = 0; j < n; j += kLanes) {
-    const auto e = exp((load(row + j, n - j) - Lanes<float>(most)) -
+    const auto e = exp((load_vector(row + j) - Lanes<float>(most)) -
                        Lanes<float>(logarithm));
-    store(row + j, e, n - j);
-    sum = sum + masked(e, n - j, 0.0f);
+    store_vector(row + j, e);
+    sum = sum + e;
   }
   return reduce_sum(sum);
 }
