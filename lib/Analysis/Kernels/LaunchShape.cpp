@@ -45,6 +45,11 @@ static constexpr int64_t kLongRowThreads = 512, kResidentLongRows = 2;
 static constexpr int64_t kLoadsInFlight = 8, kColumnRegisters = 128,
                          kFewSums = 4;
 
+/// Column reductions on the host: with fewer rows, setting up sums in memory
+/// and reading them back takes longer than it saves. Columns of one vector lie
+/// side by side as they are.
+static constexpr int64_t kLeastRowsOfMemory = 8, kHostLanes = 16;
+
 /// Returns how many blocks keep the whole device busy.
 static int64_t blocksToFill(const DeviceModel &device) {
   return kBlocksPerMultiprocessor * int64_t(device.multiprocessors);
@@ -85,6 +90,33 @@ static int64_t loadsPerRow(const KernelShape &shape, int64_t lanes) {
   return std::max<int64_t>(loads, 1);
 }
 
+/// Whether an operand lies along the rows instead of the columns: its elements
+/// are far apart from lane to lane, and neighbours from row to row.
+static bool hasTurnedOperand(const KernelShape &shape) {
+  const size_t loops = shape.loops.size();
+  if (loops < 2 || shape.loops[loops - 2].size < kTileRows)
+    return false;
+  return llvm::any_of(shape.arguments, [&](const auto &entry) {
+    auto type = llvm::cast<mlir::RankedTensorType>(entry.first.getType());
+    llvm::ArrayRef<int64_t> strides = entry.second.strides;
+    return llvm::isa<mlir::FloatType>(type.getElementType()) &&
+           strides[loops - 2] == 1 && strides.back() > 1;
+  });
+}
+
+/// A block of the host takes some tiles of rows, and at least one.
+static void shapeTiles(LaunchShape &launch, const KernelShape &shape,
+                       const DeviceModel &device) {
+  const int64_t columns = shape.loops.back().size,
+                size = shape.loops[shape.loops.size() - 2].size,
+                rows = iterationsOf(shape, /*isReduced=*/false),
+                wanted = std::min({kRowElements / columns,
+                                   rows / blocksToFill(device), size});
+  launch.readsTiles = true;
+  launch.span = std::max(wanted / kTileRows, int64_t(1)) * kTileRows;
+  launch.blocks = rows / size * llvm::divideCeil(size, launch.span);
+}
+
 /// A block takes some rows, one after the other. On a GPU, rows that would
 /// leave half of a warp idle or more are taken by groups of its threads, each
 /// as wide as a row: of 64 channels in half precision, eight threads do one
@@ -94,6 +126,8 @@ static void shapeRows(LaunchShape &launch, const KernelShape &shape,
   const int64_t size = shape.loops.back().size,
                 rows = iterationsOf(shape, /*isReduced=*/false),
                 vectors = llvm::divideCeil(size, lanes);
+  if (!device.hasWarps() && hasTurnedOperand(shape))
+    return shapeTiles(launch, shape, device);
   const bool shareWarps = device.hasWarps() && vectors <= kWarpThreads / 2;
   int64_t wanted = blocksToFill(device);
   // Blocks of few threads leave room for more of them.
@@ -165,9 +199,10 @@ static void shapeRowReduction(LaunchShape &launch, const KernelShape &shape,
   launch.blocks = llvm::divideCeil(rows, launch.span);
 }
 
-/// One thread of the host sums a column from its first row to its last. On a
-/// GPU groups of threads share the rows: few columns side by side make many
-/// blocks, and many groups make full ones.
+/// One thread of the host sums a column from its first row to its last. It goes
+/// along the rows, because memory is read fastest in the order in which it
+/// lies. On a GPU groups of threads share the rows: few columns side by side
+/// make many blocks, and many groups make full ones.
 static void shapeColumnReduction(LaunchShape &launch, const KernelShape &shape,
                                  int64_t lanes, const DeviceModel &device) {
   const int64_t size = shape.loops.back().size,
@@ -199,6 +234,8 @@ static void shapeColumnReduction(LaunchShape &launch, const KernelShape &shape,
         1, int64_t(device.multiprocessor.registers) /
                (kColumnRegisters + lanes * moreSums) / launch.threads);
   }
+  launch.sumsInMemory =
+      !device.hasWarps() && size > kHostLanes && rows >= kLeastRowsOfMemory;
   launch.span = width * lanes;
   launch.blocks = kept * llvm::divideCeil(size, launch.span);
 }

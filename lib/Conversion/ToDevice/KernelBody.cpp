@@ -190,18 +190,30 @@ Value KernelBody::value(Value tensor) {
       producer ? compute(producer, operands)
                : load(tensor, shape.arguments.find(tensor)->second, {}, 0);
   if (kept != rows.end())
-    b.create<device::StoreOp>(result, kept->second.memory, index[lane],
-                              ArrayRef<int64_t>{1}, 0,
-                              device::AccessPattern::Contiguous, kMostLanes);
+    storeKept(result, kept->second.memory);
   scope.known[tensor] = result;
   return result;
 }
 
+std::pair<SmallVector<Value>, SmallVector<int64_t>>
+KernelBody::keptColumn() const {
+  if (!firstKept)
+    return {{index[lane]}, {1}};
+  return {{firstKept, index[lane]}, {-1, 1}};
+}
+
 Value KernelBody::loadKept(Value memory) {
   Type type = cast<device::PtrType>(memory.getType()).getElement();
-  return b.create<device::LoadOp>(
-      type, memory, index[lane], ArrayRef<int64_t>{1}, 0,
-      device::AccessPattern::Contiguous, kMostLanes);
+  auto [indices, strides] = keptColumn();
+  return b.create<device::LoadOp>(type, memory, indices, strides, 0,
+                                  device::AccessPattern::Contiguous,
+                                  kMostLanes);
+}
+
+void KernelBody::storeKept(Value scalar, Value memory) {
+  auto [indices, strides] = keptColumn();
+  b.create<device::StoreOp>(scalar, memory, indices, strides, 0,
+                            device::AccessPattern::Contiguous, kMostLanes);
 }
 
 Value KernelBody::compute(Operation *producer, ArrayRef<Value> operands) {

@@ -44,6 +44,13 @@ protected:
                                       mlir::Value lower, mlir::Value upper,
                                       llvm::ArrayRef<nn::ReduceOp> reductions,
                                       llvm::function_ref<void()> inside);
+  device::LoopOp createLoop(device::LoopKind kind, mlir::Value lower,
+                            mlir::Value upper,
+                            llvm::ArrayRef<nn::ReduceOp> reductions,
+                            int64_t multiple = 1, int64_t unroll = 1);
+  /// Runs `inside` within a loop's body and yields what it returns.
+  void enter(device::LoopOp op, unsigned dim,
+             llvm::function_ref<llvm::SmallVector<mlir::Value>()> inside);
   /// Builds a loop over all lanes of a row.
   void overColumns(llvm::function_ref<void()> inside);
   /// Builds a loop that combines nothing; `inside` gets its index.
@@ -76,6 +83,9 @@ protected:
   /// indices.
   mlir::Value value(mlir::Value tensor);
   void store(unsigned output, mlir::Value scalar);
+  /// Read and write a row of the block's memory at the current column.
+  mlir::Value loadKept(mlir::Value memory);
+  void storeKept(mlir::Value scalar, mlir::Value memory);
   /// Stores the results that vary along reduced loops, or those that do not.
   void storeOutputs(bool ofRows = false);
 
@@ -85,7 +95,8 @@ protected:
     llvm::SmallVector<bool> available; ///< Loops whose index is known here.
     llvm::DenseMap<mlir::Value, mlir::Value> known{};
   };
-  /// A value of a row reduction that later walks read from memory.
+  /// A value that later walks read from memory: of a row reduction, or of the
+  /// columns of one that goes along the rows.
   struct KeptRow {
     mlir::Value memory;
     unsigned walk; ///< The walk that computes it.
@@ -105,24 +116,21 @@ protected:
   llvm::DenseMap<mlir::Value, KeptRow> rows;
   unsigned walk = 0;                  ///< The walk that is being emitted.
   const RowWalks *rowWalks = nullptr; ///< Of the row that is being emitted.
+  /// The column at which kept rows begin; null for the first one.
+  mlir::Value firstKept;
   bool isPicking = false; ///< All lanes load the element at index[lane].
   /// The numbers that the bounds of the loops over lanes are multiples of.
   int64_t multiple = 1;
 
 private:
   device::Combiner combinerOf(nn::ReduceOp reduce) const;
-  device::LoopOp createLoop(device::LoopKind kind, mlir::Value lower,
-                            mlir::Value upper,
-                            llvm::ArrayRef<nn::ReduceOp> reductions,
-                            int64_t multiple = 1, int64_t unroll = 1);
-  /// Runs `inside` within a loop's body and yields what it returns.
-  void enter(device::LoopOp op, unsigned dim,
-             llvm::function_ref<llvm::SmallVector<mlir::Value>()> inside);
 
   /// Returns the outermost scope in which all indices are known that `value`
   /// depends on.
   Scope &scopeOf(mlir::Value value);
-  mlir::Value loadKept(mlir::Value memory);
+  /// Returns the current column within kept rows, and its strides.
+  std::pair<llvm::SmallVector<mlir::Value>, llvm::SmallVector<int64_t>>
+  keptColumn() const;
   mlir::Value compute(mlir::Operation *producer,
                       llvm::ArrayRef<mlir::Value> operands);
   mlir::Value folded(mlir::Operation *op);

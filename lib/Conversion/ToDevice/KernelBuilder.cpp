@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelBuilder.h"
+#include "ColumnValues.h"
 #include "KernelBody.h"
 #include "KnownMultiples.h"
 #include "LoopBounds.h"
@@ -16,7 +17,7 @@ using device::LoopKind;
 
 namespace {
 
-/// The four forms of kernels, each with its loops from the outside in.
+/// The forms of kernels, each with its loops from the outside in.
 class KernelForms : public KernelBody {
 public:
   using KernelBody::KernelBody;
@@ -45,7 +46,39 @@ private:
     loop(LoopKind::Lanes, lane, lower, upper, {}, [&] { storeOutputs(); });
   }
 
+  /// Goes along the columns and, within each vector of them, along the rows.
+  void emitTiles() {
+    const unsigned row = lane - 1;
+    const int64_t rowCount = shape.loops[row].size,
+                  tiles = llvm::divideCeil(rowCount, launch.span);
+    SmallVector<unsigned> outer = llvm::to_vector(llvm::seq<unsigned>(0, row));
+    SmallVector<int64_t> sizes;
+    for (unsigned dim : outer)
+      sizes.push_back(shape.loops[dim].size);
+    sizes.push_back(tiles);
+    SmallVector<Value> digits{block};
+    if (sizes.size() > 1)
+      digits = delinearize(b, block, sizes);
+    for (auto [dim, digit] : llvm::zip(outer, digits))
+      index[dim] = digit;
+    auto [lower, upper] =
+        spanOf(b, digits.back(), launch.span, rowCount, tiles);
+    multiple = multipleOf(shape.loops[lane].size);
+    openScope(availability(outer));
+    overColumns([&, lower = lower, upper = upper] {
+      device::LoopOp rows =
+          createLoop(LoopKind::Sequential, lower, upper, {},
+                     multipleOf(rowCount, launch.span, tiles), kTileRows);
+      enter(rows, row, [&] {
+        storeOutputs();
+        return SmallVector<Value>();
+      });
+    });
+  }
+
   void emitRows() {
+    if (launch.readsTiles)
+      return emitTiles();
     SmallVector<unsigned> outer = llvm::to_vector(llvm::seq<unsigned>(0, lane));
     multiple = multipleOf(shape.loops[lane].size);
     openScope(SmallVector<bool>(shape.loops.size(), false));
@@ -189,8 +222,11 @@ private:
       });
     }
     openScope(availability(kept));
+    SmallVector<nn::ReduceOp> reductions(body.getOps<nn::ReduceOp>());
+    if (launch.sumsInMemory)
+      if (auto columns = columnValuesOf(body, shape))
+        return emitAlongRows(lower, upper, tiles, reduced, *columns);
     loop(LoopKind::Lanes, lane, lower, upper, {}, [&] {
-      SmallVector<nn::ReduceOp> reductions(body.getOps<nn::ReduceOp>());
       auto inputs = [&] {
         auto values = llvm::map_to_vector(reductions, [&](nn::ReduceOp reduce) {
           return value(reduce.getInput());
@@ -203,6 +239,46 @@ private:
                launch.groups > 1 ? LoopKind::RowGroups : LoopKind::Sequential);
       for (auto [reduce, result] : llvm::zip(reductions, results))
         scopes.back().known[reduce.getResult()] = result;
+      storeOutputs();
+    });
+  }
+
+  /// Adds up columns row by row, as they lie in memory. The sums, and what all
+  /// rows need of a column, are in memory of the block.
+  void emitAlongRows(Value lower, Value upper, int64_t tiles,
+                     ArrayRef<unsigned> reduced, ArrayRef<Value> columns) {
+    SmallVector<nn::ReduceOp> reductions(body.getOps<nn::ReduceOp>());
+    auto addRow = [&](Value tensor) -> Value {
+      return b.create<device::RowOp>(device::PtrType::get(elementType(tensor)),
+                                     launch.span, /*inRegisters=*/false);
+    };
+    auto sums = llvm::map_to_vector(
+        reductions, [&](nn::ReduceOp sum) { return addRow(sum.getResult()); });
+    for (Value column : columns)
+      rows[column] = {addRow(column), /*walk=*/0};
+    firstKept = tiles > 1 ? lower : Value();
+    loop(LoopKind::Lanes, lane, lower, upper, {}, [&] {
+      for (Value sum : sums) {
+        Type type = cast<device::PtrType>(sum.getType()).getElement();
+        storeKept(b.create<arith::ConstantOp>(b.getFloatAttr(type, 0)), sum);
+      }
+      for (Value column : columns)
+        value(column);
+    });
+    walk = 1;
+    nest(reduced, {}, [&] {
+      loop(LoopKind::Lanes, lane, lower, upper, {}, [&] {
+        for (auto [reduce, sum] : llvm::zip(reductions, sums))
+          storeKept(
+              b.create<arith::AddFOp>(loadKept(sum), value(reduce.getInput())),
+              sum);
+        storeOutputs(/*ofRows=*/true); // maybe over what was added
+      });
+      return SmallVector<Value>();
+    });
+    loop(LoopKind::Lanes, lane, lower, upper, {}, [&] {
+      for (auto [reduce, sum] : llvm::zip(reductions, sums))
+        scopes.back().known[reduce.getResult()] = loadKept(sum);
       storeOutputs();
     });
   }

@@ -44,7 +44,9 @@
 // columns, so 4 blocks, in which 32 groups share the 1024 rows. Loads of 8 rows
 // are under way at once. 2 blocks make 16 warps for a multiprocessor.
 // HOST-LABEL: device.kernel @fused_columns blocks 1 threads 32 [
-// HOST: device.loop sequential %{{.*}} to %{{.*}} [#device.combiner<sum>]
+// HOST: device.row 128 : <f32>
+// HOST: device.loop sequential %{{.*}} to %{{.*}} [] {
+// HOST: device.loop lanes %{{.*}} to %{{.*}} multiple 16 [] {
 // H200-LABEL: device.kernel @fused_columns blocks 4 threads 256 groups 32 resident 2 [
 // H200: device.loop row_groups %{{.*}} to %{{.*}} multiple 256 unroll 8 [#device.combiner<sum>]
 // A100-LABEL: device.kernel @fused_columns blocks 4 threads 256 groups 32 resident 2 [

@@ -2,7 +2,7 @@
 // RUN: gpuopt-opt %s -train-plan-memory -convert-to-device=device=host | gpuopt-translate --device-to-cxx | FileCheck %s --check-prefix=HOST
 
 // Sums of columns: groups of threads share the rows, load ahead of the sums, and
-// are added up. On the host one thread adds the rows in order.
+// are added up. On the host one thread adds the rows in order, to sums in memory.
 
 // 64 columns of 2048 rows: two blocks of 8 x 4 columns and 32 groups. All of
 // this is whole vectors, so nothing asks for what is left.
@@ -27,11 +27,15 @@
 
 // HOST: KERNEL LAUNCH_BOUNDS(32) void fused_even(
 // HOST: for (int64_t i = first_lane(); i < 64; i += lane_step()) {
-// HOST-NEXT: Lanes<float> sums(0.0f);
-// HOST-NEXT: for (int64_t r = 0; r < 2048; r++) {
-// HOST-NEXT: sums += load_vector(x + r * 64 + i);
+// HOST-NEXT: store_vector(sums + i, Lanes<float>(0.0f));
 // HOST-NEXT: }
-// HOST-NEXT: store_vector({{.*}} + i, sums);
+// HOST-NEXT: for (int64_t r = 0; r < 2048; r++) {
+// HOST-NEXT: for (int64_t i = first_lane(); i < 64; i += lane_step()) {
+// HOST-NEXT: store_vector(sums + i, load_vector(sums + i) + load_vector(x + r * 64 + i));
+// HOST-NEXT: }
+// HOST-NEXT: }
+// HOST-NEXT: for (int64_t i = first_lane(); i < 64; i += lane_step()) {
+// HOST-NEXT: store_vector({{.*}} + i, load_vector(sums + i));
 
 // 197 rows are no multiple of the 16 groups times 8: what is loaded behind the last one is
 // left out. 40 columns are no multiple of 32, so some threads have none: vectors

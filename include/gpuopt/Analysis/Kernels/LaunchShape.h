@@ -30,6 +30,9 @@ constexpr int64_t kHalvesOfVector = 8;
 /// there are so many: its threads then read whole lines of 128 bytes.
 constexpr int64_t kLeastColumns = 64;
 
+/// The rows and columns of a tile that the host turns in registers.
+constexpr int64_t kTileRows = 16;
+
 /// The longest row that a warp of a GPU reduces. A thread then has at most 4
 /// vectors of 8 elements, or 8 of 4.
 constexpr int64_t kWarpRowElements = 1024;
@@ -67,6 +70,13 @@ struct LaunchShape {
   int64_t lanes = 1; ///< Elements that a thread of a GPU works on at once.
   /// The rows whose elements a thread loads before it adds any of them.
   int64_t rowsInFlight = 1;
+  /// Whether Rows are taken kTileRows at a time, since operands that lie along
+  /// the rows are read as tiles and turned.
+  bool readsTiles = false;
+  /// Whether a ColumnReduction goes along its rows and keeps the sums of all of
+  /// the block's columns in memory. Otherwise it goes down the columns, a
+  /// vector after the other, and has one vector of sums in registers.
+  bool sumsInMemory = false;
   /// The number of blocks that a multiprocessor shall have registers for at
   /// once; 0 leaves this to the compiler.
   int64_t residentBlocks = 0;

@@ -7,6 +7,9 @@
 
 #include "gpuopt/kernels/memory.h"
 #include "gpuopt/kernels/rounding.h"
+#ifndef __CUDACC__
+#include "gpuopt/kernels/tile_host.h"
+#endif
 
 namespace gpuopt {
 

@@ -20,7 +20,12 @@
 
 using namespace mlir;
 using namespace gpuopt;
+using cxx::Expression;
 using cxx::KernelPrinter;
+using device::AccessPattern;
+
+/// The rows of a tile that the runtime turns.
+constexpr int64_t kTileRows = 16;
 
 static bool isIn(Value value, Block &body) {
   return value.getDefiningOp() && value.getDefiningOp()->getBlock() == &body;
@@ -42,6 +47,21 @@ static bool isBatchedLoad(Operation *op, Block &body) {
   return load && load.getPattern() != device::AccessPattern::Indirect &&
          llvm::all_of(load.getIndices(),
                       [&](Value index) { return isPlace(index, body); });
+}
+
+/// Whether a load reads an operand that lies along the rows of `loop`, so that
+/// a batch of it is a tile.
+static bool isTileLoad(Operation *op, device::LoopOp loop) {
+  Block &body = loop.getBody().front();
+  auto load = dyn_cast<device::LoadOp>(op);
+  return load && loop.getUnroll() == kTileRows &&
+         load.getPattern() == AccessPattern::Strided &&
+         isa<FloatType>(load.getType()) && isBatchedLoad(op, body) &&
+         llvm::any_of(llvm::zip(load.getIndices(), load.getStrides()),
+                      [&](auto place) {
+                        auto [index, stride] = place;
+                        return index == body.getArgument(0) && stride == 1;
+                      });
 }
 
 namespace {
@@ -74,6 +94,35 @@ struct Iteration {
 };
 } // namespace
 
+/// Reads "load_tile(x_r, x + start + i * 512, 512, end - start, left);" for
+/// each operand that lies along the rows.
+LogicalResult KernelPrinter::printTiles(device::LoopOp op,
+                                        const std::string &start) {
+  Block &body = op.getBody().front();
+  Expression row = known[body.getArgument(0)];
+  known[body.getArgument(0)] = {start};
+  for (Operation &inner : body) {
+    if (!isTileLoad(&inner, op))
+      continue;
+    auto load = cast<device::LoadOp>(inner);
+    FailureOr<Place> place = placeOf(load, load.getPattern(), load.getIndices(),
+                                     load.getStrides(), load.getOffset());
+    if (failed(place))
+      return failure();
+    std::string tile = names.unique(loadStem(load));
+    line(lanesOf(load.getType()) + " " + tile + "[" + Twine(op.getUnroll()) +
+         "];");
+    line(callText("load_tile",
+                  {tile, pointerText(load.getPointer(), *place),
+                   std::to_string(place->laneStride),
+                   operand(op.getUpper()).text + " - " + start, rest}) +
+         ";");
+    tiles[load] = tile;
+  }
+  known[body.getArgument(0)] = row;
+  return success();
+}
+
 /// Declares "Lanes<float> x_r[4];" for each load.
 void KernelPrinter::declareBatched(device::LoopOp op,
                                    const std::string &iteration) {
@@ -82,6 +131,10 @@ void KernelPrinter::declareBatched(device::LoopOp op,
     if (!isBatchedLoad(&inner, body))
       continue;
     auto load = cast<device::LoadOp>(inner);
+    if (auto tile = tiles.find(load); tile != tiles.end()) {
+      known[load] = {tile->second + "[" + iteration + "]"};
+      continue;
+    }
     Type type = load.getType();
     std::string name = names.unique(loadStem(load));
     line((analysis.isVarying(load) ? lanesOf(type) : computeType(type)) + " " +
@@ -110,23 +163,33 @@ LogicalResult KernelPrinter::printBatches(device::LoopOp op,
   };
   openFor(start, firstIteration(op), upper,
           start + " += " + count + (step.empty() ? "" : " * " + step));
+  if (failed(printTiles(op, start)))
+    return failure();
   declareBatched(op, iteration);
+  auto isTile = [&](Operation &inner) { return tiles.contains(&inner); };
   // Iterations behind the last one load what it loads, and are left out after
   // that.
-  openIterations(
-      isWhole ? place : callText("min", {place, "int64_t(" + upper + ") - 1"}),
-      /*isUsed=*/true);
-  for (Operation &inner : work.body)
-    if (work.comesWithLoads(&inner) && failed(printOperation(&inner)))
-      return failure();
-  closeBrace();
+  auto comesFirst = [&](Operation &inner) {
+    return work.comesWithLoads(&inner) && !isTile(inner);
+  };
+  if (llvm::any_of(work.body, comesFirst)) {
+    openIterations(isWhole
+                       ? place
+                       : callText("min", {place, "int64_t(" + upper + ") - 1"}),
+                   /*isUsed=*/true);
+    for (Operation &inner : work.body)
+      if (comesFirst(inner) && failed(printOperation(&inner)))
+        return failure();
+    closeBrace();
+  }
   openIterations(place, !isWhole || work.usesIndexAfterLoads());
   if (!isWhole) {
     line("if (" + index + " >= " + upper + ")");
     line("  break;");
   }
   for (Operation &inner : work.body)
-    if (work.comesAfterLoads(&inner) && failed(printOperation(&inner)))
+    if (!isTile(inner) && work.comesAfterLoads(&inner) &&
+        failed(printOperation(&inner)))
       return failure();
   closeBrace();
   closeBrace();

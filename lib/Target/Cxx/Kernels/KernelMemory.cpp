@@ -9,6 +9,7 @@
 
 #include "Text.h"
 #include "Types.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace gpuopt;
@@ -26,7 +27,7 @@ std::string KernelPrinter::Place::sum() const {
   std::string text = uniform;
   if (laneStride)
     addTerm(text, scaled({lane}, laneStride));
-  return text;
+  return origin.empty() ? text : text + " - " + origin;
 }
 
 //===----------------------------------------------------------------------===//
@@ -45,6 +46,8 @@ KernelPrinter::placeOf(Operation *op, AccessPattern pattern, ValueRange indices,
     if (index == laneIndex) {
       place.lane = known.lookup(index).text;
       place.laneStride += stride;
+    } else if (stride == -1 && !analysis.isVarying(index)) {
+      place.origin = operand(index).within(Binding::Product);
     } else {
       addTerm(analysis.isVarying(index) ? place.gathered : place.uniform,
               scaled(operand(index), stride));
@@ -90,13 +93,23 @@ std::string KernelPrinter::contiguousText(Operation *op, const Twine &function,
   return callText((function + "<" + Twine(multiple) + ">").str(), arguments);
 }
 
+/// Whether a row is there to add something up.
+static bool beginsAsZeros(device::RowOp op) {
+  return llvm::any_of(op->getUsers(), [](Operation *user) {
+    auto store = dyn_cast<device::StoreOp>(user);
+    return store && matchPattern(store.getValue(), m_AnyZeroFloat());
+  });
+}
+
 LogicalResult KernelPrinter::printOp(device::RowOp op) {
   Type element = cast<device::PtrType>(op.getType()).getElement();
   if (!isa<FloatType>(element) || computeType(element).empty())
     return op.emitOpError("cannot be written as C++ for ") << element;
   bool outlivesRows =
       kernel.getGroups() > 1 && isa<device::KernelOp>(op->getParentOp());
-  std::string variable = names.unique(outlivesRows ? "totals" : "row");
+  std::string variable = names.unique(outlivesRows        ? "totals"
+                                      : beginsAsZeros(op) ? "sums"
+                                                          : "row");
   if (isInRegisters(op)) {
     line(lanesOf(element) + " " + variable + "[" +
          iterationsOf(std::to_string(op.getSize())) + "];");

@@ -37,6 +37,7 @@ private:
   /// the lanes' own.
   struct Place {
     std::string uniform;    ///< "b * 128 + 4"; empty for 0.
+    std::string origin;     ///< "begin", which is subtracted; empty for 0.
     std::string lane;       ///< "i", the index of the loop over lanes.
     int64_t laneStride = 0; ///< The factor of `lane`; 0 if there is none.
     std::string gathered;   ///< A sum of values that vary in no regular way.
@@ -99,6 +100,7 @@ private:
   void openUnrolledFor(const std::string &index, const std::string &count);
   void closeBrace();
   mlir::LogicalResult printBatches(device::LoopOp op, const std::string &index);
+  mlir::LogicalResult printTiles(device::LoopOp op, const std::string &start);
   void declareBatched(device::LoopOp op, const std::string &iteration);
   void defineResult(device::LoopOp op, const Accumulator &accumulator,
                     mlir::OpResult result);
@@ -132,6 +134,8 @@ private:
   std::vector<llvm::SmallVector<Accumulator>> active;
   /// The loads of the current loop whose results are in arrays: "x_r[k]".
   llvm::DenseMap<mlir::Operation *, std::string> batched;
+  /// The arrays of the loads that read tiles.
+  llvm::DenseMap<mlir::Operation *, std::string> tiles;
   /// The iterations of groups over rows in registers; empty before the first
   /// one.
   std::string iteration;
