@@ -26,7 +26,7 @@ Machine ideal(double prepare, double step) {
 
 // Returns the number that it has settled on, and counts the batches.
 int settled(WorkerTuner &tuner, const Machine &machine, int64_t &batches) {
-  std::set<int> used;
+  std::set<int> used{1};
   for (batches = 0; !tuner.has_settled(); batches++) {
     const Times times = machine(tuner.workers());
     used.insert(tuner.workers());
