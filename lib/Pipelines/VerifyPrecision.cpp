@@ -28,11 +28,16 @@ static bool isHalf(Type type) {
 /// The variables that the steps of a module read, and those that they renew.
 struct Copies {
   llvm::DenseSet<Attribute> read, renewed;
+  bool hasForward = false, hasOther = false; ///< Kinds of steps.
+
+  /// Whether no step changes a weight.
+  bool onlyForward() const { return hasForward && !hasOther; }
 };
 
 static LogicalResult verifyVariable(VariableOp variable, const Copies &copies) {
   if (variable.getKind() != VariableKind::HalfCopy)
-    return isHalf(variable.getType()) // (I2)
+    // Without an optimizer, weights need no masters.
+    return isHalf(variable.getType()) && !copies.onlyForward() // (I2)
                ? variable.emitOpError(
                      "expects state in full precision, but got ")
                      << variable.getType()
@@ -76,6 +81,11 @@ class VerifyPrecision
     Copies copies;
     getOperation().walk([&](Operation *op) {
       isValid &= succeeded(verifyOp(op));
+      if (auto step = dyn_cast<train::StepOp>(op)) {
+        copies.hasForward |= step.getKind() == train::StepKind::Forward;
+        copies.hasOther |= step.getKind() != train::StepKind::Forward &&
+                           step.getKind() != train::StepKind::Prepare;
+      }
       if (auto read = dyn_cast<train::ReadOp>(op))
         copies.read.insert(read.getVariableAttr());
       if (auto copy = op->getAttrOfType<FlatSymbolRefAttr>("copy"))

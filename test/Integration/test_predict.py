@@ -175,13 +175,18 @@ def test_a_full_disk_is_an_error(model, program, tmp_path):
 
 
 @pytest.mark.parametrize("precision", ["fp16", "bf16"])
-def test_half_precision(model, tmp_path, precision):
+def test_half_precision(model, program, tmp_path, precision):
     folder, expected = model
+    full = program
     program = compiled(folder / "model.onnx", tmp_path, batch_size=BATCH, precision=precision, precision_override=f"^(Conv|Gemm)$={precision}")
     predict(program, folder, tmp_path / "out", outputs="logits,maps/relu")
     for name in ("logits", "maps/relu"):
         np.testing.assert_allclose(np.load(tmp_path / "out" / WRITTEN[name]), expected[name], atol=5e-2)
     assert not np.array_equal(np.load(tmp_path / "out" / "logits.npy"), expected["logits"])
+    # Weights are rounded as they are loaded, from a training's file as well, and kept in no other type.
+    assert program.plan()["persistent_bytes"] < full.plan()["persistent_bytes"]
+    predict(program, folder, tmp_path / "again", outputs="logits", weights=full.folder / "model.safetensors")
+    np.testing.assert_array_equal(np.load(tmp_path / "again" / "logits.npy"), np.load(tmp_path / "out" / "logits.npy"))
 
 
 def test_in_one_go(model, run_gpuopt, tmp_path):

@@ -56,7 +56,8 @@ def VerifyPrecision : VerifyPass<"precision"> {
   let description = [{
     - (I1) No choice is left to carry out.
     - (I2) State is in half precision only in copies of parameters, which have
-      the shape of their parameter, and each copy that is read is renewed.
+      the shape of their parameter, and each copy that is read is renewed. Where
+      there is nothing but a forward, weights may be.
     - (I3) No loss is reported in half precision.
   }];
 }

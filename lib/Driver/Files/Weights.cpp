@@ -189,6 +189,15 @@ llvm::Error gpuopt::writeWeights(ModuleOp module, StringRef folder,
       stored.file = variable.getFile()->str();
       stored.offset = *variable.getOffset();
       stored.storedElement = variable.getStoredElementType().value_or(Type());
+      // A program that rounds weights as it loads them takes those of a
+      // training, so the file has them as a training would.
+      auto f32 = Float32Type::get(module.getContext());
+      if (stored.storedElement && !stored.type.getElementType().isF32()) {
+        stored.type = stored.type.clone(f32);
+        stored.sizeInBytes = device::sizeInBytes(stored.type);
+      }
+      if (stored.storedElement == f32)
+        stored.storedElement = nullptr;
     } else {
       stored.bytes = variable.getValue()
                          ? bytesOf(*variable.getValue())

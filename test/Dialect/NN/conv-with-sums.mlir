@@ -13,8 +13,8 @@
 // CHECK: nn.fused "running" {{.*}} -> tensor<64xf32>
 // CHECK: nn.fused "sub" {{.*}} -> tensor<64x56x56x64xf16>
 
-// CXX: conv_forward_with_sums<f16>(ctx, kConv3x3_64to64_56x56, m[{{.*}}], m[kWHalf], m[kConvWithSums],
-// CXX-NEXT: m[kConvWithSums2], m[kConvWithSums3]);
+// CXX: conv_forward_with_sums<f16>(ctx, kConv3x3_64to64_56x56, m[{{.*}}], m[kW2], m[kConvWithSums], m[kConvWithSums2],
+// CXX-NEXT: m[kConvWithSums3]);
 
 // 200704 pixels in 1024 parts have 2 x 1024 x 64 sums of 4 bytes; without that,
 // the runtime could not add them up where cuDNN does not.

@@ -30,7 +30,7 @@ def Train_VariableOp : Train_Op<"variable", [Symbol]> {
     file of weights has the variable: several for tied weights, none for state
     that is not a weight. `of` names the parameter or buffer that a gradient, an
     optimizer's state, a snapshot or a half copy belongs to. With
-    `storedElementType` the file holds elements of that type, which are widened.
+    `storedElementType` the file holds elements of that type, which are converted.
     `memoryOffset`, which train-plan-state writes, is where the variable begins in
     the memory of a program, in bytes. `isTable` says that nn.take takes rows of
     the variable, as it does of an embedding.

@@ -17,7 +17,9 @@
 // - a parameter, whose f32 master only the optimizer changes, has a second
 //   variable, `w.half`: the optimizer's kernel writes it along with the master,
 //   and the step `prepare` makes it when weights have been loaded. A frozen one
-//   is made by `prepare` alone;
+//   is made by `prepare` alone. In a program of the forward alone, where
+//   nothing else reads the master, there is none: the parameter itself is in
+//   half precision, and is rounded as it is loaded;
 // - the rest, inputs and running statistics, is cast by a kernel of its own,
 //   from which all readers of the step read.
 //
@@ -52,11 +54,59 @@ class InsertCasts : public gpuopt::train::impl::InsertCastsBase<InsertCasts> {
     llvm::SetVector<StringAttr> copied;
     for (StepOp step : getOperation().getOps<StepOp>())
       insertCasts(step, halfType, copied);
+    SmallVector<StringAttr> kept;
     for (StringAttr parameter : copied)
-      addCopy(parameter, halfType);
-    if (!copied.empty())
-      addPreparation(copied.getArrayRef());
+      if (!replaceMaster(parameter, halfType)) {
+        addCopy(parameter, halfType);
+        kept.push_back(parameter);
+      }
+    if (!kept.empty())
+      addPreparation(kept);
     getOperation()->removeAttr(kHalfTypeAttribute);
+  }
+
+  /// Gives a parameter the type of its copy where nothing needs it in full
+  /// precision: no optimizer changes it, and no step reads it. Returns whether
+  /// that was possible.
+  bool replaceMaster(StringAttr parameter, FloatType halfType) {
+    auto owner = getOperation().lookupSymbol<VariableOp>(parameter);
+    auto value = owner.getValue();
+    if (value && !isa<DenseElementsAttr>(*value))
+      return false;
+    std::string copy = halfCopyName(getOperation(), parameter.getValue());
+    SmallVector<ReadOp> masters, copies;
+    for (StepOp step : getOperation().getOps<StepOp>()) {
+      if (step.getKind() != StepKind::Forward)
+        return false;
+      step.walk([&](ReadOp read) {
+        if (read.getVariable() == parameter.getValue())
+          masters.push_back(read);
+        else if (read.getVariable() == copy)
+          copies.push_back(read);
+      });
+    }
+    if (llvm::any_of(masters, [](ReadOp read) { return !read.use_empty(); }))
+      return false;
+    for (ReadOp read : masters)
+      read.erase();
+    for (ReadOp read : copies)
+      read.setVariable(parameter.getValue());
+    auto type = cast<RankedTensorType>(owner.getType());
+    if (owner.getFile() && !owner.getStoredElementType())
+      owner.setStoredElementType(type.getElementType());
+    if (value)
+      owner.setValueAttr(rounded(cast<DenseElementsAttr>(*value), halfType));
+    owner.setType(type.clone(halfType));
+    return true;
+  }
+
+  static DenseElementsAttr rounded(DenseElementsAttr value, FloatType type) {
+    return value.mapValues(type, [&](APFloat number) {
+      bool losesInfo = false;
+      number.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                     &losesInfo);
+      return number.bitcastToAPInt();
+    });
   }
 
   /// Adds the variable of the copy, which the parameter's optimizer writes if

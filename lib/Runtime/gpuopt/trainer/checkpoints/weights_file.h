@@ -117,14 +117,32 @@ private:
     const StoredTensor &stored = found->second;
     const auto shape = shape_of(state.tensor);
     const char *type = safetensors_name(state.tensor.type);
-    if (stored.shape != shape || stored.dtype != type)
+    const bool has_type =
+        stored.dtype == type || is_rounded(stored, state.tensor);
+    if (stored.shape != shape || !has_type)
       throw Error("'" + path + "' has '" + name + "' as " + stored.dtype + " " +
                   shape_text(stored.shape) + ", but the program needs " + type +
                   " " + shape_text(shape));
-    if (stored.bytes != state.tensor.bytes)
+    const size_t expected =
+        size_t(state.tensor.elements()) * size_of(type_of(stored));
+    if (stored.bytes != expected)
       throw Error("'" + path + "' has " + std::to_string(stored.bytes) +
                   " bytes for '" + name + "', whose shape needs " +
-                  std::to_string(state.tensor.bytes));
+                  std::to_string(expected));
+  }
+  static Type type_of(const StoredTensor &stored) {
+    for (int type = 0; type <= int(Type::Bool); type++)
+      if (stored.dtype == safetensors_name(Type(type)))
+        return Type(type);
+    throw Error("there is no type '" + stored.dtype + "'");
+  }
+  // Whether a tensor is rounded as it is read: a program that does not train
+  // has weights that products read in half precision in no other one.
+  static bool is_rounded(const StoredTensor &stored, const TensorInfo &to) {
+    const bool is_half = to.type == Type::F16 || to.type == Type::BF16;
+    return is_half && stored.dtype != safetensors_name(to.type) &&
+           (stored.dtype == "F32" || stored.dtype == "F16" ||
+            stored.dtype == "BF16");
   }
   void refuse_others(const std::string &path,
                      const std::map<std::string, StoredTensor> &tensors,
@@ -144,16 +162,42 @@ private:
   bool read(const StateInfo &to, const StoredTensor &from,
             const MappedFile &file) {
     constexpr size_t kPiece = size_t(8) << 20;
+    const Type type = type_of(from);
+    const bool is_half = is_rounded(from, to.tensor);
+    std::vector<uint8_t> halves(is_half ? kPiece : 0);
     bool finite = true;
+    char *place = place_of(to);
     for (size_t begin = 0; begin < from.bytes; begin += kPiece) {
       const size_t count = std::min(kPiece, from.bytes - begin);
       const auto *data = reinterpret_cast<const uint8_t *>(from.data) + begin;
-      finite = finite &&
-               detail::all_finite(to.tensor.type, from.data + begin, count);
-      copy_to_device(ctx, place_of(to) + begin, data, count);
+      finite = finite && detail::all_finite(type, data, count);
+      const size_t elements = count / size_of(type);
+      if (is_half)
+        round(type, data, to.tensor.type, halves.data(), elements);
+      const size_t bytes = elements * size_of(to.tensor.type);
+      copy_to_device(ctx, place, is_half ? halves.data() : data, bytes);
+      place += bytes;
       file.release(data, count);
     }
     return finite;
+  }
+  static void round(Type from, const uint8_t *data, Type to, uint8_t *halves,
+                    size_t count) {
+    auto convert = [&](auto element, auto half) {
+      for (size_t i = 0; i < count; i++) {
+        memcpy(static_cast<void *>(&element), data + i * sizeof element,
+               sizeof element);
+        store_scalar(&half, float(load_scalar(&element)));
+        memcpy(halves + i * sizeof half, static_cast<void *>(&half),
+               sizeof half);
+      }
+    };
+    auto read = [&](auto element) {
+      to == Type::F16 ? convert(element, f16()) : convert(element, bf16());
+    };
+    from == Type::F32   ? read(float())
+    : from == Type::F16 ? read(f16())
+                        : read(bf16());
   }
   std::vector<char> on_host(const StateInfo &state) {
     std::vector<char> copy(state.tensor.bytes);
