@@ -136,6 +136,11 @@ static void addTrain(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(train::createInsertLossScaling(options.lossScaling));
   // Products with 1 fold here, and work that several gradients have in common
   // is merged.
+  // Batch norms behind convolutions of single pixels become factors of their
+  // weights. The steps that evaluate have their own form of it, and the
+  // gradient is that of the product, so it comes before the steps are built.
+  if (options.isForGpu && !options.precision.halfType.empty())
+    passes.addPass(nn::createFoldBatchNorms());
   addCleanup(passes);
   passes.addPass(createVerifyTrain());
 }

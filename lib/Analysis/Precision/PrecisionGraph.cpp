@@ -138,7 +138,16 @@ private:
       graph.productOf[op] = addChoice(originOf(op->getResult(0)), ruleOf(op));
   }
 
+  /// Whether a product must not read half precision.
+  static bool keepsFactors(Operation *product) {
+    auto call = cast<RuntimeCallOpInterface>(product);
+    return llvm::all_of(factorsOf(product),
+                        [&](Value factor) { return call.keepsType(factor); });
+  }
+
   Rule ruleOf(Operation *product) {
+    if (keepsFactors(product))
+      return Rule::Full;
     std::optional<bool> wanted = policy.overrideOf(product->getLoc());
     if (wanted && *wanted)
       granted.insert(nameOf(product->getLoc()));

@@ -149,6 +149,8 @@ class MaterializeViews
                                       lhs + "," + rhs + "->" + result, a, b);
     if (op.getBias())
       product.getBiasMutable().assign(op.getBias());
+    product.setWide(op.getWide());
+    product.setFull(op.getFull());
     SmallVector<int64_t> permutation;
     for (char letter : op.getResultLetters())
       permutation.push_back(result.find(letter));

@@ -57,6 +57,9 @@ SmallVector<OpOperand *> ContractOp::getFactors() {
 }
 
 StringRef ContractOp::getProductLetters() { return getSpec(); }
+bool ContractOp::keepsType(Value value) {
+  return getFull() || (getWide() && value == getResult());
+}
 
 void ContractOp::widenResults() {
   setResultElementType(Float32Type::get(getContext()));

@@ -52,6 +52,13 @@ void ConvWithSumsOp::addWarpWork(OpWork &work) {
   work.bytesRead += sizeInBytes(getResult());
   work.launches = kLaunches;
 }
+/// Beside the product with the weights there is that of the input with itself.
+double ConvBatchNormOp::getFloatingPointOperations() {
+  double channels = tensorType(getInput()).getDimSize(3);
+  return convOperations(getResult(), getWeights()) +
+         2 * elementsOf(getInput()) * channels;
+}
+bool ConvBatchNormOp::usesMatrixUnits() { return true; }
 double ConvInputGradOp::getFloatingPointOperations() {
   return convOperations(getGradient(), getWeights());
 }

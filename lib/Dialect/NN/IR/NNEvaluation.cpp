@@ -23,3 +23,19 @@ void AttentionOp::becomeEvaluation() {
 
 /// The running statistics take the place of those of the batch.
 void BatchNormOp::becomeEvaluation() { setFrozen(true); }
+
+/// A convolution, and a batch norm by the running statistics.
+void ConvBatchNormOp::becomeEvaluation() {
+  OpBuilder builder(*this);
+  auto conv = ConvOp::create(
+      builder, getLoc(), getInput(), getWeights(), ArrayRef<int64_t>{1, 1},
+      ArrayRef<int64_t>{0, 0, 0, 0}, ArrayRef<int64_t>{1, 1}, /*groups=*/1);
+  auto norm = BatchNormOp::create(builder, getLoc(), conv.getResult(),
+                                  getScale(), getBias(), getRunningMean(),
+                                  getRunningVariance(), getEpsilonAttr(),
+                                  getMomentumAttr(), builder.getUnitAttr());
+  getResult().replaceAllUsesWith(norm.getResult());
+  getNewMean().replaceAllUsesWith(norm.getNewMean());
+  getNewVariance().replaceAllUsesWith(norm.getNewVariance());
+  erase();
+}

@@ -125,6 +125,37 @@ LogicalResult ConvWithSumsOp::inferReturnTypes(MLIRContext *context,
   return success();
 }
 
+LogicalResult ConvBatchNormOp::inferReturnTypes(MLIRContext *context,
+                                                std::optional<Location> loc,
+                                                Adaptor adaptor,
+                                                SmallVectorImpl<Type> &types) {
+  RankedTensorType input = tensorType(adaptor.getInput()),
+                   weights = tensorType(adaptor.getWeights());
+  if (input.getRank() != 4 || weights.getRank() != 4 ||
+      weights.getShape().drop_front() !=
+          ArrayRef<int64_t>{input.getDimSize(3), 1, 1} ||
+      weights.getElementType() != input.getElementType()) // (C1)
+    return emitOptionalError(loc,
+                             "'nn.conv_batch_norm' op expects an input of rank "
+                             "4 and weights for one pixel of it, but got ",
+                             input, " and ", weights);
+  int64_t inputs = input.getDimSize(3), outputs = weights.getDimSize(0);
+  RankedTensorType perChannel = input.clone({outputs});
+  for (Value parameter :
+       {adaptor.getScale(), adaptor.getBias(), adaptor.getRunningMean(),
+        adaptor.getRunningVariance()})
+    if (parameter.getType() != perChannel) // (C2)
+      return emitOptionalError(
+          loc, "'nn.conv_batch_norm' op expects parameters of type ",
+          perChannel, ", but got ", parameter.getType());
+  SmallVector<int64_t> result(input.getShape());
+  result.back() = outputs;
+  types.assign({input.clone(result), perChannel, perChannel,
+                input.clone({outputs, 1}), input.clone({outputs, 1}),
+                input.clone({1, inputs}), input.clone({outputs, inputs})});
+  return success();
+}
+
 /// Checks (C1) of the gradients: the forward op gives the gradient's type.
 static LogicalResult verifyForward(Operation *op,
                                    FailureOr<RankedTensorType> forward,

@@ -7,6 +7,8 @@
 
 #include "gpuopt/Dialect/NN/IR/TensorBuilder.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace gpuopt::nn;
 
@@ -35,6 +37,68 @@ void ConvInputGradOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
     result[1] = b.create<ConvWeightGradOp>(
         getWeights().getType(), gradients[0], getGradient(), getStrides(),
         getPads(), getDilations(), getGroups());
+}
+
+/// Returns w^T diag(t / n) w as a product of two matrices that half precision
+/// can hold: those of w times rstd, whose rows make channels of variance 1, and
+/// a power of n each, since t / n is small. `factor` is -t / rstd^2.
+static ContractOp squareOfWeights(TensorBuilder &b, Value normalised,
+                                  Value factor, double n) {
+  const double quarter = std::pow(n, -0.25);
+  Value left = b.mul(normalised, b.mul(factor, -quarter * quarter * quarter)),
+        right = b.mul(normalised, quarter);
+  return b.create<ContractOp>("oc,od->cd", left, right);
+}
+
+/// With y = x w^T and y' = (y - mean) rstd, of n pixels, and dz the gradient of
+/// scale y' + bias, each channel of y has the gradient
+///
+///   dy = p dz + (t y + u) / n   where   p = scale rstd,
+///   t = -p rstd dscale,  u = -p dbias - t mean.
+///
+/// Its products with x and w are those of dz, and of y = x w^T, whose product
+/// with x has been computed for the variance of y. That one and the mean of x
+/// are of means over the pixels: sums would overflow in f16.
+void ConvBatchNormOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
+                               ArrayRef<bool> wanted,
+                               MutableArrayRef<Value> result) {
+  Value dz = gradients[0], x = getInput();
+  if (!dz)
+    return;
+  TensorBuilder b(getLoc(), builder);
+  const int64_t outputs = b.shape(getMean())[0], inputs = b.shape(x)[3];
+  const double n = double(b.type(x).getNumElements()) / double(inputs);
+  Value w = b.reshape(getWeights(), {outputs, inputs}),
+        scale = b.reshape(getScale(), {outputs, 1});
+  auto product = b.create<ContractOp>("nhwo,nhwc->oc", dz, x);
+  product.setWide(true);
+  Value dbias = b.reshape(b.sumTo(dz, {outputs}), {outputs, 1});
+  Value dscale = b.mul(
+      b.sub(b.sum(b.mul(product, w), 1), b.mul(dbias, getMean())), getRstd());
+  Value p = b.mul(scale, getRstd());
+  Value t = b.neg(b.mul(b.mul(p, getRstd()), dscale));
+  Value u = b.neg(b.add(b.mul(p, dbias), b.mul(t, getMean())));
+  if (wanted[0]) {
+    ContractOp square =
+        squareOfWeights(b, b.mul(w, getRstd()), b.mul(scale, dscale), n);
+    auto ofGradient = b.create<ContractOp>("nhwo,oc->nhwc", dz, b.mul(w, p));
+    auto ofInput = b.create<ContractOp>("nhwc,cd->nhwd", x, square);
+    for (ContractOp pixels : {ofGradient, ofInput})
+      NNDialect::FromAttrHelper(getContext())
+          .setAttr(pixels, b.getStringAttr("conv_batch_norm"));
+    // One row of a product: the library would be slower at it than a sum.
+    Value ofShift = b.sum(b.mul(w, b.mul(u, 1 / n)), 0);
+    result[0] = b.add(b.add(ofGradient, ofInput), b.reshape(ofShift, {inputs}));
+  }
+  if (wanted[1]) {
+    Value ofOutput = b.mul(getMoments(), t), ofShift = b.mul(getInputMean(), u);
+    Value dw = b.add(b.add(b.mul(product, p), ofOutput), ofShift);
+    result[1] = b.reshape(dw, b.shape(getWeights()));
+  }
+  if (wanted[2])
+    result[2] = b.reshape(dscale, {outputs});
+  if (wanted[3])
+    result[3] = b.reshape(dbias, {outputs});
 }
 
 void MaxPoolOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,

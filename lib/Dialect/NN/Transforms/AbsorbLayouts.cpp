@@ -33,6 +33,12 @@ bool gpuopt::nn::isTakenByCall(TransposeOp transpose) {
          order.back() == int64_t(order.size()) - 1;
 }
 
+bool gpuopt::nn::isPlain(ContractOp op) {
+  return !op.getBias() && !op.getAccumulator() && !op.getWide() &&
+         !op.getFull() &&
+         !NNDialect::FromAttrHelper(op.getContext()).getAttr(op);
+}
+
 static std::string specOf(StringRef lhs, StringRef rhs, StringRef result) {
   return (lhs + "," + rhs + "->" + result).str();
 }
@@ -46,6 +52,8 @@ struct AbsorbOperandTranspose : OpRewritePattern<ContractOp> {
 
   LogicalResult matchAndRewrite(ContractOp op,
                                 PatternRewriter &rewriter) const override {
+    if (!isPlain(op))
+      return failure();
     std::string lhs = op.getLhsLetters().str(), rhs = op.getRhsLetters().str();
     Value a = absorb(op.getLhs(), lhs), b = absorb(op.getRhs(), rhs);
     if (a == op.getLhs() && b == op.getRhs())
@@ -91,8 +99,9 @@ struct AbsorbResultTranspose : OpRewritePattern<TransposeOp> {
   /// reads.
   static bool isSumOfProducts(Value value) {
     Operation *op = value.getDefiningOp();
+    auto product = dyn_cast_or_null<ContractOp>(op);
     return op && op->hasOneUse() &&
-           (isa<ContractOp>(op) ||
+           ((product && isPlain(product)) ||
             (isa<arith::AddFOp>(op) &&
              llvm::all_of(op->getOperands(), isSumOfProducts)));
   }

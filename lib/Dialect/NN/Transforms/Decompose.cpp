@@ -42,7 +42,7 @@ struct Decomposition : OpRewritePattern<OpT> {
     Operation *first =
         before ? before->getNextNode() : &op->getBlock()->front();
     for (Operation *built = first; built != op; built = built->getNextNode())
-      if (isa<ReduceOp, RandomUniformOp>(
+      if (isa<ReduceOp, RandomUniformOp, ContractOp>(
               built)) // other ops may merge with equal ones
         NNDialect::FromAttrHelper(op.getContext())
             .setAttr(built,
@@ -213,6 +213,18 @@ SmallVector<Value> Decomposition<LayerNormOp>::decompose(TensorBuilder &b,
   return {result, mean, rstd};
 }
 
+/// Returns a batch norm's statistics to keep, for those of the batch.
+SmallVector<Value> blended(TensorBuilder &b, double momentum, double n,
+                           ArrayRef<Value> running, Value mean,
+                           Value variance) {
+  Value unbiased = b.mul(variance, n > 1 ? n / (n - 1) : 1);
+  auto blend = [&](Value running, Value batch) {
+    Value kept = b.mul(b.reshape(running, b.shape(batch)), 1 - momentum);
+    return b.reshape(b.add(kept, b.mul(batch, momentum)), b.shape(running));
+  };
+  return {blend(running[0], mean), blend(running[1], unbiased)};
+}
+
 template <>
 SmallVector<Value> Decomposition<BatchNormOp>::decompose(TensorBuilder &b,
                                                          BatchNormOp op) const {
@@ -231,19 +243,46 @@ SmallVector<Value> Decomposition<BatchNormOp>::decompose(TensorBuilder &b,
                                : options.oneRead
                                    ? statisticsInOneRead(b, x, dims)
                                    : meanAndVariance(b, x, dims);
-    double n = b.type(x).getNumElements() / channels[0],
-           momentum = op.getMomentum().convertToDouble();
-    Value unbiased = b.mul(variance, n > 1 ? n / (n - 1) : 1);
-    auto blend = [&](Value running, Value batch) {
-      Value kept = b.mul(b.reshape(running, b.shape(batch)), 1 - momentum);
-      return b.reshape(b.add(kept, b.mul(batch, momentum)), channels);
-    };
-    statistics = {blend(statistics[0], mean), blend(statistics[1], unbiased)};
+    statistics = blended(b, op.getMomentum().convertToDouble(),
+                         b.type(x).getNumElements() / channels[0], statistics,
+                         mean, variance);
   }
   Value rstd = b.rsqrt(b.add(variance, op.getEpsilon().convertToDouble()));
   Value result =
       b.add(b.mul(b.mul(b.sub(x, mean), rstd), op.getScale()), op.getBias());
   return {result, statistics[0], statistics[1], mean, rstd};
+}
+
+template <>
+SmallVector<Value>
+Decomposition<ConvBatchNormOp>::decompose(TensorBuilder &b,
+                                          ConvBatchNormOp op) const {
+  Value x = op.getInput();
+  const int64_t outputs = b.shape(op.getMean())[0], inputs = b.shape(x)[3];
+  const double n = double(b.type(x).getNumElements()) / double(inputs);
+  Value w = b.reshape(op.getWeights(), {outputs, inputs});
+  Value inputMean = b.mul(b.reshape(b.sum(x, {0, 1, 2}), {1, inputs}), 1 / n);
+  auto squares = b.create<ContractOp>("nhwc,nhwd->cd", x, x);
+  squares.setWide(true);
+  // The product itself is kept for the gradient, since it stays in f32: there
+  // it meets a term that is nearly as large.
+  auto moments = b.create<ContractOp>("oc,cd->od", w, b.mul(squares, 1 / n));
+  moments.setFull(true);
+  Value mean = b.sum(b.mul(w, inputMean), 1);
+  Value second = b.sum(b.mul(w, moments), 1);
+  Value variance = notNegative(b, b.sub(second, b.mul(mean, mean)));
+  SmallVector<Value> statistics =
+      blended(b, op.getMomentum().convertToDouble(), n,
+              {op.getRunningMean(), op.getRunningVariance()}, mean, variance);
+  Value rstd = b.rsqrt(b.add(variance, op.getEpsilon().convertToDouble()));
+  Value factor = b.mul(b.reshape(op.getScale(), {outputs, 1}), rstd);
+  Value shift = b.reshape(
+      b.sub(b.reshape(op.getBias(), {outputs, 1}), b.mul(factor, mean)),
+      {outputs});
+  auto product = b.create<ContractOp>("nhwc,oc->nhwo", x, b.mul(w, factor));
+  product.getBiasMutable().assign(shift);
+  return {product, statistics[0], statistics[1], mean,
+          rstd,    inputMean,     moments};
 }
 
 template <>
@@ -324,8 +363,8 @@ private:
     RewritePatternSet patterns(&getContext());
     patterns.add<Decomposition<SoftmaxOp>, Decomposition<LogSoftmaxOp>,
                  Decomposition<LayerNormOp>, Decomposition<BatchNormOp>,
-                 Decomposition<DropoutOp>, Decomposition<CrossEntropyOp>>(
-        &getContext(), options);
+                 Decomposition<ConvBatchNormOp>, Decomposition<DropoutOp>,
+                 Decomposition<CrossEntropyOp>>(&getContext(), options);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

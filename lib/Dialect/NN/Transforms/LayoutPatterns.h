@@ -16,6 +16,11 @@ namespace gpuopt::nn {
 /// Whether the call whose result is transposed can make it in that order.
 bool isTakenByCall(TransposeOp transpose);
 
+/// Whether a product has nothing but its operands, so that it can be built anew
+/// with other letters. One that comes from a convolution keeps the order that
+/// convolutions want, so that transposes cancel as they do around those.
+bool isPlain(ContractOp op);
+
 /// Transposes before and after contractions become other orders of letters.
 void populateAbsorbTransposes(mlir::RewritePatternSet &patterns);
 /// Transposes move behind elementwise work, reductions, concatenations and

@@ -83,6 +83,8 @@ struct SplitLetters : OpRewritePattern<ContractOp> {
 
   LogicalResult matchAndRewrite(ContractOp op,
                                 PatternRewriter &rewriter) const override {
+    if (!isPlain(op))
+      return failure();
     std::optional<Merge> left = mergeOf(op.getLhs());
     std::optional<Merge> merge = left ? left : mergeOf(op.getRhs());
     if (!merge)

@@ -57,9 +57,9 @@ static TransposeOp transposeOf(Value value) {
   if (!transpose || movesOnesOnly(TensorBuilder::shape(transpose.getInput()),
                                   transpose.getPermutation()))
     return {};
+  auto product = transpose.getInput().getDefiningOp<ContractOp>();
   bool isAbsorbed = isTakenByCall(transpose) ||
-                    (transpose.getInput().getDefiningOp<ContractOp>() &&
-                     transpose.getInput().hasOneUse());
+                    (product && isPlain(product) && product->hasOneUse());
   return isAbsorbed ? TransposeOp() : transpose;
 }
 

@@ -19,8 +19,8 @@ include "gpuopt/Dialect/NN/IR/NNOpBase.td"
 def NN_ContractOp : NN_InferredOp<"contract", [
     AttrSizedOperandSegments, Differentiable, MatrixUnits,
     DeclareOpInterfaceMethods<RuntimeCallOpInterface, [
-      "supportsLayouts", "canWriteParts", "getTiedOperand", "getFactors", "getProductLetters", "widenResults",
-      "getWorkspaceInBytes", "getCostName"]>]> {
+      "supportsLayouts", "canWriteParts", "getTiedOperand", "getFactors", "getProductLetters", "keepsType",
+      "widenResults", "getWorkspaceInBytes", "getCostName"]>]> {
   let summary = "a sum of products of two tensors, in Einstein notation";
   let description = [{
     `"bik,bkj->bij"`: each letter names a dimension; the result is the sum,
@@ -37,6 +37,10 @@ def NN_ContractOp : NN_InferredOp<"contract", [
 
     Operands in half precision are multiplied and added in f32; the result is
     rounded to their type, or kept in f32 with `to f32`.
+
+    With `wide`, the result stays in f32 whatever precision is chosen: it is a
+    sum over all pixels, say, from which a variance is computed. With `full`, the
+    operands do so as well.
 
     With `row_pitch` the rows of the result, along its last dimension, begin that
     many elements apart in memory, so that each begins at an address that the
@@ -67,7 +71,8 @@ def NN_ContractOp : NN_InferredOp<"contract", [
   }];
   let arguments = (ins StrAttr:$spec, NN_FloatTensor:$lhs, NN_FloatTensor:$rhs,
                        Optional<NN_FloatTensor>:$accumulator, Optional<NN_FloatTensor>:$bias,
-                       OptionalAttr<TypeAttr>:$resultElementType, OptionalAttr<I64Attr>:$rowPitch);
+                       OptionalAttr<TypeAttr>:$resultElementType, OptionalAttr<I64Attr>:$rowPitch,
+                       UnitAttr:$wide, UnitAttr:$full);
   let results = (outs NN_FloatTensor:$result);
   let builders = [OpBuilder<(ins "::llvm::StringRef":$spec, "::mlir::Value":$lhs, "::mlir::Value":$rhs), [{
     build($_builder, $_state, spec, lhs, rhs, ::mlir::Value(), ::mlir::Value(), ::mlir::TypeAttr(),
@@ -75,7 +80,7 @@ def NN_ContractOp : NN_InferredOp<"contract", [
   }]>];
   let assemblyFormat = [{
     $spec $lhs `,` $rhs (`plus` $accumulator^)? (`bias` $bias^)? (`to` $resultElementType^)?
-    (`row_pitch` $rowPitch^)? attr-dict
+    (`row_pitch` $rowPitch^)? (`wide` $wide^)? (`full` $full^)? attr-dict
     `:` type($lhs) `,` type($rhs) (`,` type($accumulator)^)? (`bias` type($bias)^)?
   }];
   let hasVerifier = 1;

@@ -109,6 +109,48 @@ def NN_ConvWeightGradOp : NN_Op<"conv_weight_grad", [MatrixUnits, ProductCall]> 
   let hasVerifier = 1;
 }
 
+def NN_ConvBatchNormOp : NN_InferredOp<"conv_batch_norm", [Differentiable, MatrixUnits, EvaluationForm]> {
+  let summary = "a convolution of one pixel each, and the batch norm behind it, as one product";
+  let description = [{
+    `result` is nn.batch_norm of `y = nn.conv` of `input`, N x H x W x C, and
+    `weights`, O x C x 1 x 1, with one group, no padding and strides of 1. Both are
+    linear in the input once the statistics of `y` are known, and these follow
+    from those of the input, which has fewer channels:
+
+    `mean(y_o) = sum_c w_oc m_c`, `mean(y_o^2) = sum_cd w_oc w_od g_cd`
+
+    with the mean m of each input channel and the mean g of the product of each
+    two. So the result is one product of the input with the weights times
+    `scale * rstd`, and `y` is never stored: neither for the batch norm, nor for the
+    gradient, whose sums over pixels follow from the product of the result's
+    gradient with the input.
+
+    `new_mean` and `new_variance` are those of nn.batch_norm. What the gradient
+    reads: `mean` and `rstd` of `y` (O x 1), `input_mean` (m, 1 x C), and `moments`,
+    the products of the weights with g (O x C).
+
+    Constraints:
+    - (C1) the input has rank 4, and the weights are O x C x 1 x 1 of its type;
+    - (C2) scale, bias and the running statistics have shape [O].
+
+    ```mlir
+    %0:7 = nn.conv_batch_norm %x, %w, %scale, %bias, %mean, %variance epsilon 1.0e-5 momentum 0.1
+      : tensor<8x14x14x64xf32>, tensor<256x64x1x1xf32>, tensor<256xf32>, tensor<256xf32>, tensor<256xf32>, tensor<256xf32>
+    ```
+  }];
+  let arguments = (ins NN_FloatTensor:$input, NN_FloatTensor:$weights, NN_FloatTensor:$scale,
+                       NN_FloatTensor:$bias, NN_FloatTensor:$runningMean, NN_FloatTensor:$runningVariance,
+                       F64Attr:$epsilon, F64Attr:$momentum);
+  let results = (outs NN_FloatTensor:$result, NN_FloatTensor:$newMean, NN_FloatTensor:$newVariance,
+                      NN_FloatTensor:$mean, NN_FloatTensor:$rstd, NN_FloatTensor:$inputMean,
+                      NN_FloatTensor:$moments);
+  let assemblyFormat = [{
+    $input `,` $weights `,` $scale `,` $bias `,` $runningMean `,` $runningVariance
+    `epsilon` $epsilon `momentum` $momentum attr-dict `:` type($input) `,` type($weights)
+    `,` type($scale) `,` type($bias) `,` type($runningMean) `,` type($runningVariance)
+  }];
+}
+
 def NN_MaxPoolOp : NN_InferredOp<"max_pool", [Differentiable, Costly, RuntimeCall]> {
   let summary = "maximum over windows, and where it was found";
   let description = [{

@@ -182,12 +182,36 @@ def ExpandAttention : Pass<"nn-expand-attention"> {
   let statistics = [Statistic<"expandedCount", "expanded", "attentions spelled out">];
 }
 
+def FoldBatchNorms : Pass<"nn-fold-batch-norms"> {
+  let summary = "Makes one product of a convolution of single pixels and its batch norm";
+  let description = [{
+    A convolution of 1 x 1 pixels with strides of 1 whose result a batch norm alone
+    reads becomes nn.conv_batch_norm, if it has at least `ratio` times as many
+    output channels as input channels. Its batch norm then takes its statistics from
+    those of the input, and the result of the convolution is never in memory. What
+    is computed in addition, the products of the input with itself and with one
+    more matrix in the backward, reads and writes the input's channels alone.
+
+    ```mlir
+    %0 = nn.conv %x, %w strides [1, 1] pads [0, 0, 0, 0] dilations [1, 1] groups 1
+      : tensor<8x14x14x64xf32>, tensor<256x64x1x1xf32>
+    %1:5 = nn.batch_norm %0, %s, %b, %m, %v epsilon 1.0e-5 momentum 0.1 : ...
+    // becomes
+    %1:7 = nn.conv_batch_norm %x, %w, %s, %b, %m, %v epsilon 1.0e-5 momentum 0.1 : ...
+    ```
+  }];
+  let options = [Option<"ratio", "ratio", "double", "2",
+                        "output channels for each input channel, at least">];
+  let dependentDialects = ["::gpuopt::nn::NNDialect"];
+  let statistics = [Statistic<"foldedCount", "folded", "batch norms that became part of a product">];
+}
+
 def Decompose : Pass<"nn-decompose"> {
   let summary = "Turns composite ops into elementwise work and reductions";
   let description = [{
-    nn.softmax, nn.log_softmax, nn.layer_norm, nn.batch_norm, nn.dropout and
-    nn.cross_entropy become their defining formulas, with reduced dimensions of
-    size 1, so that all of one op shares an iteration space.
+    nn.softmax, nn.log_softmax, nn.layer_norm, nn.batch_norm, nn.conv_batch_norm,
+    nn.dropout and nn.cross_entropy become their defining formulas, with reduced
+    dimensions of size 1, so that all of one op shares an iteration space.
 
     With `one-read`, the statistics of a batch norm are those of the distances
     from the first pixel, m: mean = m + mean(x - m), variance =
