@@ -78,6 +78,15 @@ epilogueOptions(const PipelineOptions &options) {
   return withKernelDevice(epilogues, options);
 }
 
+static kernels::FuseRelusOptions reluOptions(const PipelineOptions &options) {
+  kernels::FuseEpiloguesOptions epilogues = epilogueOptions(options);
+  kernels::FuseRelusOptions relus;
+  relus.device = epilogues.device;
+  relus.halfType = epilogues.halfType;
+  relus.hasOverrides = epilogues.hasOverrides;
+  return relus;
+}
+
 //===----------------------------------------------------------------------===//
 // The phases
 //===----------------------------------------------------------------------===//
@@ -127,6 +136,11 @@ static void addTrain(OpPassManager &passes, const PipelineOptions &options) {
   // Each expansion has built its own mask; layers share one from here on. It
   // is merged before the steps are cloned from the function.
   passes.addPass(createCSEPass());
+  // Batch norms behind convolutions of single pixels become factors of their
+  // weights. The steps that evaluate have their own form of it, and the
+  // gradient is that of the product, so it comes before the steps are built.
+  if (options.isForGpu && !options.precision.halfType.empty())
+    passes.addPass(nn::createFoldBatchNorms());
   // The function becomes a step for each use, with loss, gradients and
   // updates. All later phases work on steps.
   passes.addPass(train::createBuildStep(options.step));
@@ -136,11 +150,6 @@ static void addTrain(OpPassManager &passes, const PipelineOptions &options) {
   passes.addPass(train::createInsertLossScaling(options.lossScaling));
   // Products with 1 fold here, and work that several gradients have in common
   // is merged.
-  // Batch norms behind convolutions of single pixels become factors of their
-  // weights. The steps that evaluate have their own form of it, and the
-  // gradient is that of the product, so it comes before the steps are built.
-  if (options.isForGpu && !options.precision.halfType.empty())
-    passes.addPass(nn::createFoldBatchNorms());
   addCleanup(passes);
   passes.addPass(createVerifyTrain());
 }
@@ -191,6 +200,10 @@ static void addClusters(OpPassManager &passes, const PipelineOptions &options) {
   // All other work becomes kernels: what is stored and what is computed
   // again inside its reader is decided here, once for all later passes.
   passes.addPass(kernels::createFormClusters());
+  // The library applies the ReLUs that would be kernels behind its products.
+  // Kernels do nothing else yet: column sums join those that are left.
+  if (options.isForGpu && options.fuseEpilogues)
+    passes.addPass(kernels::createFuseRelus(reluOptions(options)));
   // Which kernels read and write which tensors is known, and nothing but views
   // stands between them yet. Sums over columns go where the tensors are read
   // anyway.

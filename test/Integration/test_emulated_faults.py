@@ -74,6 +74,15 @@ def gelu_victim(tmp_path_factory):
     return victim
 
 
+@pytest.fixture(scope="module")
+def relu_victim(tmp_path_factory):
+    """Products whose epilogues are ReLUs and their gradients."""
+    victim = Victim("mlp", tmp_path_factory.mktemp("relu-victim"), precision="bf16")
+    step = (victim.folder / "step.cu").read_text()
+    assert "gemm_relu(ctx" in step and "gemm_relu_backward(ctx" in step
+    return victim
+
+
 BLOCK, GEMM, LOADER = "gpuopt/kernels/block.h", "gpuopt/ops/gemm_cuda.h", "gpuopt/data/loader.h"
 TILES, OFFLOAD = "gpuopt/ops/attention_tiles_cuda.h", "gpuopt/device/offload.h"
 
@@ -146,6 +155,13 @@ def test_finds_faults_in_epilogues(gelu_victim):
     assert gelu_victim.outcome_with(GEMM, r"o\.bias \? CUBLASLT_EPILOGUE_BIAS : 0", "0") == "other numbers"
     output = gelu_victim.outcome_with(GEMM, r"EPILOGUE_AUX_LD, s\.c_m\)", "EPILOGUE_AUX_LD, s.c_m - 8)")
     assert re.search(r"CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD is \d+, but must be a multiple of 8 and at least \d+", output), output
+
+
+def test_finds_faults_in_masks(relu_victim):
+    """Rows of bits that are too short, and a gradient that is not masked."""
+    output = relu_victim.outcome_with(GEMM, r"32 \* mask_words\(s\.n\)", "s.n / 2")
+    assert re.search(r"CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD is \d+, but must be a multiple of 128 and at least \d+", output), output
+    assert relu_victim.outcome_with(GEMM, r"return CUBLASLT_EPILOGUE_DRELU;", "return CUBLASLT_EPILOGUE_DEFAULT;") == "other numbers"
 
 
 # ---- Attention, and tensors that wait in the host's memory --------------------------------------------------------------

@@ -15,19 +15,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "EpilogueProducts.h"
 #include "GeluKernels.h"
 #include "WarpDevicePass.h"
 
-#include "gpuopt/Analysis/Costs/CostModel.h"
-#include "gpuopt/Analysis/Costs/ProductCost.h"
 #include "gpuopt/Analysis/Memory/Buffers.h"
 #include "gpuopt/Analysis/Origins.h"
-#include "gpuopt/Dialect/NN/IR/ProductLayout.h"
-#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/Transforms/Kernels/Passes.h"
-#include "mlir/IR/Remarks.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/Support/FormatVariadic.h"
 
 namespace gpuopt::kernels {
 #define GEN_PASS_DEF_FUSEEPILOGUES
@@ -42,81 +37,10 @@ using namespace gpuopt::nn;
 // What can be an epilogue
 //===----------------------------------------------------------------------===//
 
-/// Whether nothing between two ops of a block changes state that the first one
-/// may read.
-static bool isStateUnchanged(Operation *first, Operation *last) {
-  for (Operation *op = first; op != last; op = op->getNextNode())
-    if (!isMemoryEffectFree(op) && !isa<train::ReadOp>(op))
-      return false;
-  return true;
-}
-
-/// Whether a result lies in dense memory of its own.
-static bool liesByItself(Value result) {
-  StridedView destination = destinationOf(result);
-  return destination.buffer == result && destination.isDense();
-}
-
-static std::optional<ProductLayout> layoutOf(ContractOp product) {
-  std::optional<CallLayouts> layouts = layoutsOf(product);
-  return layouts ? productLayout(ProductSpec::parse(product.getSpec()),
-                                 layouts->operands[0], layouts->operands[1],
-                                 layouts->results[0])
-                 : std::nullopt;
-}
-
-/// Whether the last dimension of a product's result is all of its columns.
-static bool endsWithColumns(ContractOp product, const ProductLayout &layout) {
-  RankedTensorType type = product.getType();
-  return type.getRank() > 0 && type.getShape().back() == layout.n &&
-         !product.getLhsLetters().contains(product.getResultLetters().back());
-}
-
-/// Returns why the library cannot make `result`, which `kernel` makes of a
-/// product, in the product's epilogue, or would be slow; empty if it can.
-static std::string reasonAgainst(ContractOp product, FusedOp kernel,
-                                 Value result) {
-  if (product.getAccumulator() || product.getResultElementType() ||
-      product.getRowPitch())
-    return "the product is added to another one, or its rows have a pitch";
-  if (product.getBias() && product.getBias().getType().getRank() != 1)
-    return "the bias is not one row";
-  if (!product.getType().getElementType().isF32())
-    return "the library has no GELU in f64";
-  std::optional<ProductLayout> layout = layoutOf(product);
-  if (!layout || layout->batch[0] * layout->batch[1] != 1)
-    return "the product is several matrices";
-  if (layout->c[3] != 1 || layout->c[2] != layout->n ||
-      !endsWithColumns(product, *layout) ||
-      !liesByItself(product.getResult()) || !liesByItself(result))
-    return "the result does not lie in rows, one behind the other";
-  for (int64_t extent : {layout->n, layout->k})
-    if (extent % kEvenElements != 0)
-      return llvm::formatv("an extent of {0} is no multiple of {1}", extent,
-                           kEvenElements)
-          .str();
-  if (!productCallsOf(product)->hasAlignedRows)
-    return llvm::formatv("the rows of an operand do not begin at multiples of "
-                         "{0} elements",
-                         kEvenElements)
-        .str();
-  if (!isStateUnchanged(product, kernel))
-    return "state changes between the two";
-  return "";
-}
-
 /// Returns what is added to a product before its GELU; null if nothing is.
 static Value biasOf(GeluKernel &gelu) {
   ContractOp product = gelu.product;
   return gelu.bias ? gelu.bias : Value(product.getBias());
-}
-
-/// Whether a result, or a view of it, is an output of the model.
-static bool isOutput(Value result) {
-  return llvm::any_of(result.getUsers(), [](Operation *user) {
-    return isa<train::OutputOp>(user) ||
-           (isViewOp(user) && llvm::any_of(user->getResults(), isOutput));
-  });
 }
 
 /// Whether the product of a GELU can add its bias where it stands.
@@ -134,15 +58,7 @@ public:
 
 private:
   LogicalResult readOptions() override {
-    if (halfType == "f16")
-      half = Float16Type::get(&getContext());
-    else if (halfType == "bf16")
-      half = BFloat16Type::get(&getContext());
-    else if (!halfType.empty())
-      return getOperation().emitError("expects a half-type of f16 or bf16, but "
-                                      "got '")
-             << halfType << "'";
-    return success();
+    return readHalfType(getOperation(), halfType, half);
   }
 
   void runOn(const DeviceModel &loaded) override {
@@ -186,15 +102,8 @@ private:
   // Costs
   //===--------------------------------------------------------------------===//
 
-  /// Returns the time that an op will take. Its operands and results are f32
-  /// now, and in half precision later, if anything is.
   double timeOf(Operation *op) const {
-    OpWork work = workOf(op, model);
-    if (half) {
-      work = withBytes(work, work.bytesRead / 2, work.bytesWritten / 2);
-      work.elementType = half;
-    }
-    return timeInNanoseconds(work, model);
+    return timeInPrecision(op, half, model);
   }
 
   /// Returns the measured time of ops, if each of them was measured.
@@ -218,30 +127,9 @@ private:
                           measuredApart = measuredTimeOf({product, kernel});
     if (measuredAtOnce && measuredApart)
       atOnce = *measuredAtOnce, apart = *measuredApart;
-    if (atOnce > apart) {
-      report(result,
-             llvm::formatv("together they take {0:f1} us, and apart {1:f1} us",
-                           atOnce / 1e3, apart / 1e3)
-                 .str());
-      return false;
-    }
-    remark::passed(kernel.getLoc(), options())
-        << llvm::formatv("the epilogue of a product makes '{0}': {1:f1} us "
-                         "instead of {2:f1} us",
-                         originOf(result), atOnce / 1e3, apart / 1e3)
-               .str();
-    ++epilogueCount;
-    return true;
-  }
-
-  void report(Value result, const std::string &reason) {
-    remark::missed(result.getLoc(), options())
-        << llvm::formatv("a kernel makes '{0}': {1}", originOf(result), reason)
-               .str();
-  }
-
-  static remark::RemarkOpts options() {
-    return remark::RemarkOpts::name("fuse").category("epilogues");
+    bool isEpilogue = isFasterAtOnce(result, atOnce, apart);
+    epilogueCount += isEpilogue;
+    return isEpilogue;
   }
 
   //===--------------------------------------------------------------------===//
@@ -253,13 +141,13 @@ private:
     ContractOp product = gelu.product;
     FusedOp kernel = gelu.kernel;
     Value result = kernel.getResult(0);
-    std::string reason = reasonAgainst(product, kernel, result);
+    std::string reason = reasonAgainstEpilogue(product, kernel, result);
     if (reason.empty() && hasBudget && !gelu.readers.empty())
       reason = "within a budget, it may be computed again without the product";
     if (reason.empty() && half && isOutput(result))
       reason = "outputs of the model stay in fp32, and so would the product";
     if (!reason.empty()) {
-      report(result, reason);
+      reportKernel(result, reason);
       return {};
     }
     OpBuilder builder(kernel);
@@ -312,7 +200,8 @@ private:
                                     const GeluGradientKernel &gradient) {
     ContractOp product = gradient.product, before = gelu.product;
     FusedOp kernel = gradient.kernel;
-    std::string reason = reasonAgainst(product, kernel, gradient.result);
+    std::string reason =
+        reasonAgainstEpilogue(product, kernel, gradient.result);
     if (reason.empty() && product.getBias())
       reason = "the product adds a bias";
     if (reason.empty() && !liesByItself(before.getResult()))
@@ -320,7 +209,7 @@ private:
     if (reason.empty() && gradient.sums && half && half.isF16())
       reason = "the library would round the sums of its columns to f16";
     if (!reason.empty()) {
-      report(gradient.result, reason);
+      reportKernel(gradient.result, reason);
       return {};
     }
     OpBuilder builder(kernel);

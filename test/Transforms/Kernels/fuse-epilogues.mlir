@@ -354,7 +354,7 @@ train.step @several forward ("x" %x: tensor<4x64x64xf32>, "v" %v: tensor<4x64x25
   train.output "y", %y : tensor<4x64x256xf32>
 }
 
-// REMARK: a kernel makes '{{.*}}': the library has no GELU in f64
+// REMARK: a kernel makes '{{.*}}': the library has no epilogues in f64
 // CHECK-LABEL: train.step @double
 // CHECK-NOT: nn.contract_gelu
 train.variable @w64 parameter : tensor<64x256xf64>

@@ -1,5 +1,6 @@
-// Products with a GELU or its gradient in the epilogue, against formulas in
-// double precision: through the runtime and the library's stand-in.
+// Products with a GELU or a ReLU, or the gradient of one, in the epilogue,
+// against formulas in double precision: through the runtime and the library's
+// stand-in.
 #include "Machine.h"
 
 #include "gpuopt/ops/gemm.h"
@@ -128,14 +129,54 @@ struct EpilogueTest : Emulation {
     }
   }
 
+  // The forward, and a gradient by the mask that it keeps. Beside the mask,
+  // which has rows of 128 bits, nothing is written.
+  template <class T>
+  void expect_relu(Context &ctx, bool transposes_b, bool has_bias,
+                   bool has_added) {
+    const GemmShape s = shape(transposes_b);
+    const Operands<T> host;
+    const int64_t words = mask_words(kN);
+    OnDevice<T> a(host.a), b(host.b), bias(host.bias), added(host.input),
+        y(kM * kN), dz(kM * kN), plain(kM * kN);
+    OnDevice<int32_t> mask(size_t(kM * words));
+    const T *added_or_null = has_added ? added.data : nullptr;
+    const T *bias_or_null = has_bias ? bias.data : nullptr;
+    gemm_relu<T>(ctx, s, a.data, b.data, bias_or_null, added_or_null, y.data,
+                 mask.data);
+    gemm_relu_backward<T>(ctx, s, a.data, b.data, mask.data, added_or_null,
+                          dz.data);
+    gemm_relu<T>(ctx, s, a.data, b.data, bias_or_null, added_or_null,
+                 plain.data, nullptr);
+    const std::vector<T> result = y.values(), gradient = dz.values(),
+                         without = plain.values();
+    const std::vector<int32_t> bits = mask.values();
+    for (int64_t i = 0; i < kM; i++)
+      for (int64_t j = 0; j < kN; j++) {
+        const int64_t e = i * kN + j;
+        const double sum =
+            host.product(s, i, j) + (has_added ? at(host.input, e) : 0);
+        const double z = sum + (has_bias ? at(host.bias, j) : 0);
+        const bool is_kept =
+            uint32_t(bits[size_t(i * words + j / 32)]) >> (j % 32) & 1;
+        if (std::abs(z) > 1e-5)
+          EXPECT_EQ(is_kept, z > 0);
+        expect_near(at(result, e), std::max(z, 0.0), kTolerance<T>);
+        EXPECT_EQ(at(without, e), at(result, e));
+        expect_near(at(gradient, e), is_kept ? sum : 0, kTolerance<T>);
+      }
+  }
+
   template <class T>
   void expect_all() {
     SmallContext ctx;
     for (bool transposes_b : {false, true})
       for (bool first : {false, true}) {
         expect_gradient<T>(ctx, transposes_b, first);
-        for (bool second : {false, true})
+        for (bool second : {false, true}) {
           expect_gelu<T>(ctx, transposes_b, first, second);
+          expect_relu<T>(ctx, transposes_b, first, second);
+        }
       }
   }
 };

@@ -229,6 +229,32 @@ TEST(Epilogue, AppliesGeluAndItsGradient) {
   }
 }
 
+TEST(Epilogue, AppliesReluAndItsGradient) {
+  constexpr int64_t kM = 24, kN = 40, kK = 16;
+  const GemmShape s{{1, 1}, kM, kN, kK,     {0, 0}, kK, 1,
+                    {0, 0}, kN, 1,  {0, 0}, kN,     1};
+  const auto a = random_values<float>(kM * kK, 1),
+             b = random_values<float>(kK * kN, 2),
+             bias = random_values<float>(kN, 3),
+             added = random_values<float>(kM * kN, 4);
+  std::vector<float> product(kM * kN), y(kM * kN), dz(kM * kN);
+  std::vector<int32_t> mask(size_t(kM * mask_words(kN)), -1);
+  Context ctx(2);
+  gemm(ctx, s, a.data(), b.data(), product.data());
+  gemm_relu(ctx, s, a.data(), b.data(), bias.data(), added.data(), y.data(),
+            mask.data());
+  gemm_relu_backward(ctx, s, a.data(), b.data(), mask.data(), added.data(),
+                     dz.data());
+  for (int64_t i = 0; i < kM; i++)
+    for (int64_t j = 0; j < kN; j++) {
+      const int64_t at = i * kN + j;
+      const float sum = product[at] + added[at], z = sum + bias[j];
+      EXPECT_NEAR(y[at], std::max(z, 0.0f), 1e-5);
+      if (std::abs(z) > 1e-5f)
+        EXPECT_NEAR(dz[at], z > 0 ? sum : 0, 1e-5);
+    }
+}
+
 TEST(Epilogue, NeedsOneMatrixOfDenseRows) {
   const GemmShape s{{1, 1}, 2, 8, 8, {0, 0}, 8, 1, {0, 0}, 8, 1, {0, 0}, 9, 1};
   std::vector<float> values(128);
@@ -240,7 +266,7 @@ TEST(Epilogue, NeedsOneMatrixOfDenseRows) {
   } catch (const Error &error) {
     EXPECT_STREQ(
         error.what(),
-        "gemm: a GELU is applied to one matrix of dense rows, but got 1 "
+        "gemm: an epilogue is applied to one matrix of dense rows, but got 1 "
         "with rows that are 9 elements apart");
   }
 }

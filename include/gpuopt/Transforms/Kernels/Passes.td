@@ -228,6 +228,46 @@ def FuseEpilogues : Pass<"kernels-fuse-epilogues", "::mlir::ModuleOp"> {
   let dependentDialects = ["::gpuopt::nn::NNDialect"];
 }
 
+def FuseRelus : Pass<"kernels-fuse-relus", "::mlir::ModuleOp"> {
+  let summary = "Lets products compute the ReLU that follows, and mask its gradient";
+  let description = [{
+    A kernel that does nothing but apply a ReLU to a product, or to the sum of a
+    product, a bias and one more tensor, becomes the epilogue of the product. A
+    kernel that masks the gradient of such a ReLU, which a product makes or a
+    convolution of single pixels, alone or in a sum with one more tensor, becomes
+    the epilogue of that product. The first product then keeps a bit for each
+    element.
+
+    A kernel stays where the library cannot read its tensors fast, as for
+    `kernels-fuse-epilogues`, and if it would not be faster as an epilogue, by the
+    estimates for the device. The sums of the columns of a masked gradient are
+    kernels of their own then. On a processor, and where nothing will be in half
+    precision, all kernels stay.
+
+    ```mlir
+    %0 = nn.contract "tc,dc->td" %x, %w bias %b : ...
+    %1 = nn.fused "add_max" %0, %r : tensor<64x32xf32>, tensor<64x32xf32> -> tensor<64x32xf32> { ... }
+    ...
+    %2 = nn.contract "tk,kd->td" %g, %v : tensor<64x16xf32>, tensor<16x32xf32>
+    %3 = nn.fused "add_compare_select" %2, %s, %1 : ... -> tensor<64x32xf32> { ... }
+    // becomes
+    %1, %mask = nn.contract_relu "tc,dc->td" %x, %w bias %b plus %r keeps_mask : ...
+    ...
+    %3 = nn.contract_relu_grad "tk,kd->td" %g, %v mask %mask plus %s : ...
+    ```
+  }];
+  let options = [
+    Option<"device", "device", "std::string", "\"host\"",
+           "device whose times are estimated: a built-in device model or a JSON file">,
+    Option<"halfType", "half-type", "std::string", "",
+           "f16 or bf16 if products will be in half precision; empty: they stay as they are">,
+    Option<"hasOverrides", "has-overrides", "bool", "false",
+           "whether the user chooses the precision of single nodes: then each stays by itself">,
+  ];
+  let statistics = [Statistic<"epilogueCount", "epilogues", "kernels that become epilogues of products">];
+  let dependentDialects = ["::gpuopt::nn::NNDialect"];
+}
+
 def MaterializeViews : Pass<"kernels-materialize-views"> {
   let summary = "Copies where a layout cannot be read as it lies";
   let description = [{

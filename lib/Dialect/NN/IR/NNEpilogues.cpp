@@ -7,6 +7,7 @@
 
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "gpuopt/Dialect/NN/IR/ProductLayout.h"
+#include "gpuopt/settings/even_elements.h"
 
 using namespace mlir;
 using namespace gpuopt;
@@ -203,5 +204,153 @@ RuntimeCall ContractGeluGradOp::getCall(const CallLayouts &layouts) {
   call.pass(getInput());
   call.pass(getResult());
   passOr(call, getSums(), "sums");
+  return call;
+}
+
+//===----------------------------------------------------------------------===//
+// ReLU
+//===----------------------------------------------------------------------===//
+
+/// Returns the type of a mask with a bit for each element of `type`.
+static RankedTensorType maskType(RankedTensorType type) {
+  const int64_t columns = type.getShape().back(),
+                rows = columns ? type.getNumElements() / columns : 0;
+  return RankedTensorType::get({rows, mask_words(columns)},
+                               IntegerType::get(type.getContext(), 32));
+}
+
+LogicalResult ContractReluOp::inferReturnTypes(MLIRContext *context,
+                                               std::optional<Location> loc,
+                                               Adaptor adaptor,
+                                               SmallVectorImpl<Type> &types) {
+  FailureOr<RankedTensorType> type =
+      inferProduct("nn.contract_relu", loc, adaptor.getSpec(),
+                   tensorType(adaptor.getLhs()), tensorType(adaptor.getRhs()));
+  if (failed(type))
+    return failure();
+  types.push_back(*type);
+  if (adaptor.getKeepsMask())
+    types.push_back(maskType(*type));
+  return success();
+}
+
+LogicalResult ContractReluGradOp::inferReturnTypes(
+    MLIRContext *context, std::optional<Location> loc, Adaptor adaptor,
+    SmallVectorImpl<Type> &types) {
+  FailureOr<RankedTensorType> type =
+      inferProduct("nn.contract_relu_grad", loc, adaptor.getSpec(),
+                   tensorType(adaptor.getLhs()), tensorType(adaptor.getRhs()));
+  if (failed(type))
+    return failure();
+  types.push_back(*type);
+  return success();
+}
+
+/// Checks (C7).
+static LogicalResult verifyAdded(Operation *op, Value added, Value result) {
+  if (!added || added.getType() == result.getType())
+    return success();
+  return op->emitOpError("expects to add ")
+         << result.getType() << ", but got " << added.getType();
+}
+
+LogicalResult ContractReluOp::verify() {
+  if (failed(verifyColumns(*this, getSpec())) ||
+      failed(verifyAdded(*this, getAdded(), getResult())))
+    return failure();
+  RankedTensorType type = tensorType(getResult());
+  auto wanted =
+      RankedTensorType::get(type.getShape().take_back(), type.getElementType());
+  if (getBias() && getBias().getType() != wanted) // (C6)
+    return emitOpError("expects a bias of type ")
+           << wanted << ", but got " << getBias().getType();
+  return success();
+}
+
+LogicalResult ContractReluGradOp::verify() {
+  if (failed(verifyColumns(*this, getSpec())) ||
+      failed(verifyAdded(*this, getAdded(), getResult())))
+    return failure();
+  RankedTensorType wanted = maskType(tensorType(getResult()));
+  if (getMask().getType() != wanted) // (C6)
+    return emitOpError("expects a mask of type ")
+           << wanted << ", but got " << getMask().getType();
+  return success();
+}
+
+bool ContractReluOp::supportsLayouts(const CallLayouts &layouts) {
+  return hasOneMatrix(*this, layouts);
+}
+bool ContractReluGradOp::supportsLayouts(const CallLayouts &layouts) {
+  return hasOneMatrix(*this, layouts);
+}
+PrecisionRole ContractReluOp::getPrecisionRole() {
+  return PrecisionRole::Product;
+}
+PrecisionRole ContractReluGradOp::getPrecisionRole() {
+  return PrecisionRole::Product;
+}
+SmallVector<OpOperand *> ContractReluOp::getFactors() {
+  return {&getLhsMutable(), &getRhsMutable()};
+}
+SmallVector<OpOperand *> ContractReluGradOp::getFactors() {
+  return {&getLhsMutable(), &getRhsMutable()};
+}
+StringRef ContractReluOp::getProductLetters() { return getSpec(); }
+StringRef ContractReluGradOp::getProductLetters() { return getSpec(); }
+
+int64_t ContractReluOp::getWorkspaceInBytes() {
+  return productWorkspaceInBytes();
+}
+int64_t ContractReluGradOp::getWorkspaceInBytes() {
+  return productWorkspaceInBytes();
+}
+std::string ContractReluOp::getCostName() {
+  return ("contract_relu " + getSpec()).str();
+}
+std::string ContractReluGradOp::getCostName() {
+  return ("contract_relu_grad " + getSpec()).str();
+}
+
+double ContractReluOp::getFloatingPointOperations() {
+  return productOperations(ProductSpec::parse(getSpec()), tensorType(getLhs()),
+                           tensorType(getRhs()));
+}
+double ContractReluGradOp::getFloatingPointOperations() {
+  return productOperations(ProductSpec::parse(getSpec()), tensorType(getLhs()),
+                           tensorType(getRhs()));
+}
+bool ContractReluOp::usesMatrixUnits() { return true; }
+bool ContractReluGradOp::usesMatrixUnits() { return true; }
+
+/// A sum or two, a maximum, and the bit of a vote.
+static constexpr double kReluInstructions = 4;
+void ContractReluOp::addWarpWork(OpWork &work) {
+  work.laneInstructions = kReluInstructions * elementsOf(getResult());
+}
+void ContractReluGradOp::addWarpWork(OpWork &work) {
+  work.laneInstructions = kReluInstructions * elementsOf(getResult());
+}
+
+RuntimeCall ContractReluOp::getCall(const CallLayouts &layouts) {
+  RuntimeCall call("gemm_relu");
+  call.passConstant(gemmShapeOf(*layoutOf(*this, layouts)));
+  call.pass(getLhs());
+  call.pass(getRhs());
+  passOr(call, getBias(), "bias");
+  passOr(call, getAdded(), "added");
+  call.pass(getResult());
+  passOr(call, getMask(), "mask");
+  return call;
+}
+
+RuntimeCall ContractReluGradOp::getCall(const CallLayouts &layouts) {
+  RuntimeCall call("gemm_relu_backward");
+  call.passConstant(gemmShapeOf(*layoutOf(*this, layouts)));
+  call.pass(getLhs());
+  call.pass(getRhs());
+  call.pass(getMask());
+  passOr(call, getAdded(), "added");
+  call.pass(getResult());
   return call;
 }

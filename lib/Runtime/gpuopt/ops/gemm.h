@@ -1,6 +1,7 @@
 // C = alpha * A B + beta * C + bias, batched, any strides: the one matrix
 // product of a program. A transpose is a pair of strides, a broadcast batch a
-// stride 0. A GELU or its gradient may follow before C is stored.
+// stride 0. A GELU or a ReLU, or the gradient of one, may follow before C is
+// stored.
 #pragma once
 
 #include "gpuopt/device/device.h"
@@ -22,11 +23,13 @@ struct GemmShape {
   int64_t c_batch[2] = {0, 0}, c_m = 1, c_n = 1;
 };
 
-// What is done to alpha * A B + bias, here z, before it is stored.
+// What is done to alpha * A B + bias + added, here z, before it is stored.
 enum class Epilogue : int64_t {
   None,
   Gelu,         // C = gelu(z), by a hyperbolic tangent
   GeluGradient, // C = z gelu'(aux)
+  Relu,         // C = max(z, 0)
+  ReluGradient, // C = z where the bit of aux is set, else 0
 };
 
 struct GemmOptions {
@@ -34,10 +37,18 @@ struct GemmOptions {
   double beta = 0;            // 0 or 1
   const void *bias = nullptr; // n elements of C's type, added to each row
   Epilogue epilogue = Epilogue::None;
-  void *aux = nullptr;  // of C's type and shape: z of the GELU, if it is kept
+  // What is kept for the gradient: of a GELU z, of C's type and shape; of a
+  // ReLU a bit for each element, in rows of mask_words(n) words.
+  void *aux = nullptr;
   void *sums = nullptr; // n elements of C's type: the sums of C's columns
+  // A matrix of C's type and shape, for a ReLU or its gradient.
+  const void *added = nullptr;
 
   bool has_epilogue() const { return bias || epilogue != Epilogue::None; }
+  bool has_mask() const {
+    return aux &&
+           (epilogue == Epilogue::Relu || epilogue == Epilogue::ReluGradient);
+  }
 };
 
 namespace detail {
@@ -219,6 +230,35 @@ void gemm_gelu_backward(Context &ctx, const GemmShape &shape, const T *a,
   o.epilogue = Epilogue::GeluGradient;
   o.aux = const_cast<T *>(input);
   o.sums = sums;
+  gemm(ctx, shape, a, b, c, o);
+}
+
+// C = max(A B + bias + added, 0), and `mask` says where the sum is above 0: a
+// bit for each element, the lowest of a word first, in rows of mask_words(n)
+// words. `bias`, `added` and `mask` may be null. Of one matrix of dense rows,
+// whose shape `added` has.
+template <class T>
+void gemm_relu(Context &ctx, const GemmShape &shape, const T *a, const T *b,
+               PointerOrNull<const T> bias, PointerOrNull<const T> added, T *c,
+               int32_t *mask) {
+  GemmOptions o;
+  o.bias = bias;
+  o.epilogue = Epilogue::Relu;
+  o.aux = mask;
+  o.added = added;
+  gemm(ctx, shape, a, b, c, o);
+}
+
+// C = A B + added where the bit of `mask` is set, else 0; `added` may be null.
+// `mask` is what gemm_relu keeps.
+template <class T>
+void gemm_relu_backward(Context &ctx, const GemmShape &shape, const T *a,
+                        const T *b, const int32_t *mask,
+                        PointerOrNull<const T> added, T *c) {
+  GemmOptions o;
+  o.epilogue = Epilogue::ReluGradient;
+  o.aux = const_cast<int32_t *>(mask);
+  o.added = added;
   gemm(ctx, shape, a, b, c, o);
 }
 

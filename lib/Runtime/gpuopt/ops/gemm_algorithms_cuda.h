@@ -36,12 +36,12 @@ struct LtProduct {
 };
 
 // The product that an algorithm is chosen for. `bias` is the alignment of the
-// bias or of the sums, `aux` that of the GELU's input, 0 without one: the
-// heuristic reads the pointers in the descriptor to learn it.
+// bias or of the sums, `aux` that of the GELU's input or of a mask, 0 without
+// one: the heuristic reads the pointers in the descriptor to learn it.
 struct ProductKey {
   GemmShape shape;
   int64_t operand_type, result_type; // cudaDataType_t
-  int64_t allows_tf32, adds;         // adds: beta is not 0
+  int64_t allows_tf32, adds;         // adds: to C, or to another matrix
   int64_t epilogue;                  // cublasLtEpilogue_t
   int64_t bias, aux, alignment[3];
   int64_t workspace_bytes;
@@ -72,8 +72,12 @@ inline std::string description_of(const ProductKey &key) {
     text << ", gelu";
   if (has_epilogue(key, CUBLASLT_EPILOGUE_DGELU))
     text << ", gradient of gelu";
+  if (has_epilogue(key, CUBLASLT_EPILOGUE_RELU))
+    text << ", relu";
+  if (has_epilogue(key, CUBLASLT_EPILOGUE_DRELU))
+    text << ", gradient of relu";
   if (key.aux)
-    text << ", its input aligned " << key.aux;
+    text << ", what it keeps aligned " << key.aux;
   if (key.bias)
     text << (has_epilogue(key, CUBLASLT_EPILOGUE_DGELU) ? ", sums" : ", bias")
          << " aligned " << key.bias;

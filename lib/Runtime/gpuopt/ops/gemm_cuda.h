@@ -73,6 +73,10 @@ inline int64_t epilogue_of(const GemmOptions &o) {
     return bias | (o.aux ? CUBLASLT_EPILOGUE_GELU_AUX : CUBLASLT_EPILOGUE_GELU);
   case Epilogue::GeluGradient:
     return o.sums ? CUBLASLT_EPILOGUE_DGELU_BGRAD : CUBLASLT_EPILOGUE_DGELU;
+  case Epilogue::Relu:
+    return bias | (o.aux ? CUBLASLT_EPILOGUE_RELU_AUX : CUBLASLT_EPILOGUE_RELU);
+  case Epilogue::ReluGradient:
+    return CUBLASLT_EPILOGUE_DRELU;
   }
   throw Error("gemm: there is no epilogue " +
               std::to_string(int64_t(o.epilogue)));
@@ -115,7 +119,9 @@ LtProduct make_product(const ProductKey &key, const GemmOptions &o) {
   set(CUBLASLT_MATMUL_DESC_EPILOGUE, uint32_t(key.epilogue));
   if (key.bias)
     set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, cuda_type<C>());
-  if (key.aux) {
+  if (key.aux && o.has_mask()) {
+    set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, 32 * mask_words(s.n));
+  } else if (key.aux) {
     set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE, cuda_type<C>());
     set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, s.c_m);
   }
@@ -135,19 +141,23 @@ ProductKey key_of(Context &ctx, const GemmShape &s, const T *a, const T *b,
                   const C *c, const GemmOptions &o) {
   const auto *bias = static_cast<const C *>(bias_or_sums(o));
   const auto *aux = static_cast<const C *>(o.aux);
+  const auto *added = static_cast<const C *>(o.added);
   return {s,
           cuda_type<T>(),
           cuda_type<C>(),
           ctx.allows_tf32 && std::is_same_v<T, float>,
-          o.beta != 0,
+          o.beta != 0 || o.added,
           epilogue_of(o),
           bias ? alignment_of(bias) : 0,
           aux ? alignment_of(aux) : 0,
-          {alignment_of(a), alignment_of(b), alignment_of(c)},
+          {alignment_of(a), alignment_of(b),
+           added ? std::min(alignment_of(added), alignment_of(c))
+                 : alignment_of(c)},
           int64_t(ctx.workspace_bytes())};
 }
 
-// One call of cublasLtMatmul: C = epilogue(alpha * A B + beta * C).
+// One call of cublasLtMatmul: C = epilogue(alpha * A B + beta * C), or with
+// another matrix in place of beta * C.
 template <class T, class C>
 struct LtCall {
   CublasLt &lt;
@@ -157,14 +167,16 @@ struct LtCall {
 
   cublasStatus_t run(Context &ctx, const LtProduct &p,
                      const cublasLtMatmulAlgo_t &algorithm) const {
-    const double alpha64 = options.alpha, beta64 = options.beta;
+    const double alpha64 = options.alpha,
+                 beta64 = options.added ? 1 : options.beta;
+    const void *c_in = options.added ? options.added : c;
     const float alpha32 = float(alpha64), beta32 = float(beta64);
     constexpr bool wide = std::is_same_v<T, double>;
     const void *alpha = wide ? static_cast<const void *>(&alpha64) : &alpha32;
     const void *beta = wide ? static_cast<const void *>(&beta64) : &beta32;
     const size_t bytes = ctx.workspace_bytes();
     return cublasLtMatmul(lt.handle, p.operation, alpha, b, p.b, a, p.a, beta,
-                          c, p.c, c, p.c, &algorithm, ctx.workspace(bytes),
+                          c_in, p.c, c, p.c, &algorithm, ctx.workspace(bytes),
                           bytes, ctx.stream);
   }
 };

@@ -32,9 +32,36 @@ Number gelu_derivative(Number x) {
   return Number(0.5) * (1 + t) + Number(0.5) * x * (1 - t * t) * slope;
 }
 
+// Where the bit of an element of C is: in which word, and which of its bits.
+struct MaskBit {
+  MaskBit(const GemmShape &s, int64_t i)
+      : word(i / s.n * mask_words(s.n) + i % s.n / 32),
+        bit(uint32_t(1) << i % s.n % 32) {}
+  int64_t word;
+  uint32_t bit;
+};
+
 // C has one matrix of dense rows.
 template <class C>
-void apply_epilogue(const GemmShape &s, C *c, const GemmOptions &o) {
+void apply_relu(const GemmShape &s, C *c, const GemmOptions &o) {
+  auto *mask = static_cast<uint32_t *>(o.aux);
+  const auto *added = static_cast<const C *>(o.added);
+  for (int64_t i = 0; i < s.m * s.n; i++) {
+    const Compute<C> z =
+        load_scalar(c + i) + (added ? load_scalar(added + i) : Compute<C>(0));
+    const MaskBit at(s, i);
+    const bool is_kept =
+        o.epilogue == Epilogue::Relu ? z > 0 : (mask[at.word] & at.bit) != 0;
+    if (mask && o.epilogue == Epilogue::Relu)
+      mask[at.word] =
+          is_kept ? mask[at.word] | at.bit : mask[at.word] & ~at.bit;
+    store_scalar(c + i, is_kept ? z : Compute<C>(0));
+  }
+}
+
+// C has one matrix of dense rows.
+template <class C>
+void apply_gelu(const GemmShape &s, C *c, const GemmOptions &o) {
   auto *aux = static_cast<C *>(o.aux);
   std::vector<Compute<C>> sums(o.sums ? size_t(s.n) : 0);
   for (int64_t i = 0; i < s.m * s.n; i++) {
@@ -59,13 +86,17 @@ void gemm_with_epilogue(Context &ctx, const GemmShape &s, const T *a,
                         const T *b, C *c, const GemmOptions &o) {
   if (s.batch[0] * s.batch[1] != 1 || s.c_m != s.n || s.c_n != 1)
     throw Error(
-        "gemm: a GELU is applied to one matrix of dense rows, but got " +
+        "gemm: an epilogue is applied to one matrix of dense rows, but got " +
         std::to_string(s.batch[0] * s.batch[1]) + " with rows that are " +
         std::to_string(s.c_m) + " elements apart");
   GemmOptions plain = o;
   plain.epilogue = Epilogue::None;
+  plain.added = nullptr;
   gemm(ctx, s, a, b, c, plain);
-  apply_epilogue(s, c, o);
+  if (o.epilogue == Epilogue::Relu || o.epilogue == Epilogue::ReluGradient)
+    apply_relu(s, c, o);
+  else
+    apply_gelu(s, c, o);
 }
 
 } // namespace detail

@@ -153,7 +153,8 @@ inline constexpr CompileSetting kCompileSettings[] = {
         "queries x keys is in memory")),
     compile_time::shared(compile_time::with_default(
         "epilogues", CompileGroup::Model, "auto", compile_time::kEpilogues,
-        "whether the products of a GPU's library compute GELUs and their "
+        "whether the products of a GPU's library compute GELUs, ReLUs and "
+        "their "
         "gradients where that is estimated to be faster")),
     compile_time::without_default("frozen-params", CompileGroup::Model, "REGEX",
                                   "parameters to keep as they are", "none"),

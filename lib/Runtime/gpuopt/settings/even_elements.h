@@ -29,4 +29,11 @@ constexpr int64_t odd_end(int64_t extent, bool is_along_unit_stride) {
                                                         : 0;
 }
 
+// Returns how many 32-bit words a row of `columns` bits has in the mask of a
+// ReLU: libraries begin each row at a multiple of 128 bits.
+constexpr int64_t mask_words(int64_t columns) {
+  constexpr int64_t kBits = 128, kWordsOfBits = kBits / 32;
+  return (columns + kBits - 1) / kBits * kWordsOfBits;
+}
+
 } // namespace gpuopt

@@ -160,6 +160,70 @@ def NN_ContractGeluGradOp : NN_InferredOp<"contract_gelu_grad", [
   let hasVerifier = 1;
 }
 
+def NN_ContractReluOp : NN_InferredOp<"contract_relu", [
+    AttrSizedOperandSegments, DeclareOpInterfaceMethods<CostOpInterface, ["usesMatrixUnits", "addWarpWork"]>,
+    DeclareOpInterfaceMethods<RuntimeCallOpInterface, [
+      "supportsLayouts", "getFactors", "getProductLetters", "getWorkspaceInBytes", "getCostName"]>]> {
+  let summary = "nn.contract with a sum and a ReLU in the library's epilogue";
+  let description = [{
+    `result = max(z, 0)`, where `z` is the sum of the contraction, the bias and
+    `added`, which is the other way of a residual connection. With `keeps_mask`,
+    the second result has a bit for each element, for the backward: whether `z` is
+    above 0. A row of it begins at a multiple of 128 bits, of which each element
+    of the tensor has 32; the first is the lowest.
+
+    Constraints:
+    - (C1) to (C4) of nn.contract;
+    - (C5) only the right operand has the last letter of the result;
+    - (C6) a bias has the element type and the last dimension of the result;
+    - (C7) `added` has the type of the result.
+
+    ```mlir
+    %y, %mask = nn.contract_relu "bhwc,dc->bhwd" %x, %w bias %b plus %r keeps_mask
+      : tensor<8x7x7x64xf16>, tensor<256x64xf16> bias tensor<256xf16> plus tensor<8x7x7x256xf16>
+    ```
+  }];
+  let arguments = (ins StrAttr:$spec, NN_FloatTensor:$lhs, NN_FloatTensor:$rhs,
+                       Optional<NN_FloatTensor>:$bias, Optional<NN_FloatTensor>:$added, UnitAttr:$keepsMask);
+  let results = (outs NN_FloatTensor:$result, Optional<StaticShapeTensorOf<[I32]>>:$mask);
+  let assemblyFormat = [{
+    $spec $lhs `,` $rhs (`bias` $bias^)? (`plus` $added^)? (`keeps_mask` $keepsMask^)? attr-dict
+    `:` type($lhs) `,` type($rhs) (`bias` type($bias)^)? (`plus` type($added)^)?
+  }];
+  let hasVerifier = 1;
+}
+
+def NN_ContractReluGradOp : NN_InferredOp<"contract_relu_grad", [
+    DeclareOpInterfaceMethods<CostOpInterface, ["usesMatrixUnits", "addWarpWork"]>,
+    DeclareOpInterfaceMethods<RuntimeCallOpInterface, [
+      "supportsLayouts", "getFactors", "getProductLetters", "getWorkspaceInBytes", "getCostName"]>]> {
+  let summary = "nn.contract with a sum and the gradient of a ReLU in the library's epilogue";
+  let description = [{
+    `result` is the sum of the contraction and `added` where the bit of `mask` is
+    set, and 0 elsewhere. `mask` is what nn.contract_relu keeps.
+
+    Constraints:
+    - (C1) to (C4) of nn.contract;
+    - (C5) only the right operand has the last letter of the result;
+    - (C6) `mask` has the rows of the result, of 32 bits an element, in multiples
+      of 128 bits;
+    - (C7) `added` has the type of the result.
+
+    ```mlir
+    %dz = nn.contract_relu_grad "bhwd,dc->bhwc" %dy, %w mask %mask plus %r
+      : tensor<8x7x7x64xf16>, tensor<64x256xf16> mask tensor<392x8xi32> plus tensor<8x7x7x256xf16>
+    ```
+  }];
+  let arguments = (ins StrAttr:$spec, NN_FloatTensor:$lhs, NN_FloatTensor:$rhs,
+                       StaticShapeTensorOf<[I32]>:$mask, Optional<NN_FloatTensor>:$added);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = [{
+    $spec $lhs `,` $rhs `mask` $mask (`plus` $added^)? attr-dict
+    `:` type($lhs) `,` type($rhs) `mask` type($mask) (`plus` type($added)^)?
+  }];
+  let hasVerifier = 1;
+}
+
 def NN_ScatterAddOp : NN_InferredOp<"scatter_add", [
     Differentiable, Costly, DeclareOpInterfaceMethods<RuntimeCallOpInterface, [
       "widenResults", "getWorkspaceInBytes", "getRequiredWorkspaceInBytes"]>]> {
