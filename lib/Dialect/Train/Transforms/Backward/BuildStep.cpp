@@ -16,6 +16,7 @@
 #include "Backward/EvaluationOutputs.h"
 #include "Backward/Orthogonalize.h"
 #include "Backward/OutputLosses.h"
+#include "Backward/StoppedGradient.h"
 #include "OptionRange.h"
 #include "gpuopt/Analysis/Memory/Buffers.h"
 #include "gpuopt/Dialect/Train/IR/Optimizers.h"
@@ -261,9 +262,7 @@ private:
       if (Value gradient = sumOf(builder, values, gradientOf))
         updates.push_back({cast<FlatSymbolRefAttr>(variable), gradient});
     if (updates.empty())
-      return forward.emitError("expects a parameter that the loss depends on, "
-                               "but there is none; frozen parameters "
-                               "and integer tensors are not trained");
+      return refuseWithoutGradients(forward, loss.sum, sources);
     if (failed(checkUpdates(updates)))
       return failure();
     addParamGroups();

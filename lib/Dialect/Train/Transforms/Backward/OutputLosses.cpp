@@ -83,10 +83,15 @@ LogicalResult OutputLosses::check(const OutputLoss &loss) {
   RankedTensorType type = typeOf(loss);
   bool usable = type && isa<FloatType>(type.getElementType()) &&
                 (type.getRank() >= 1 || loss.options.kind == LossKind::None);
-  if (!usable)
-    return forward.emitError("expects floating-point output '")
-           << nameOf(loss.output) << "' for the loss, but got "
-           << forward.getResultTypes()[loss.output];
+  if (!usable) {
+    InFlightDiagnostic error =
+        forward.emitError("expects floating-point output '")
+        << nameOf(loss.output) << "' for the loss, but got "
+        << forward.getResultTypes()[loss.output];
+    if (type && isa<FloatType>(type.getElementType()))
+      error << ", a single number: if it is the loss, give --loss none";
+    return error;
+  }
   if (loss.options.kind == LossKind::Dice && type.getRank() < 2)
     return forward.emitError("expects logits of at least two dimensions for "
                              "dice, which has a loss for each sample, but '")

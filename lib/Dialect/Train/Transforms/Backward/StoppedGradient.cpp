@@ -1,0 +1,58 @@
+//===- StoppedGradient.cpp - Where no gradient passes ---------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Backward/StoppedGradient.h"
+
+#include "gpuopt/Analysis/Origins.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/DenseSet.h"
+
+using namespace mlir;
+
+static bool stops(Operation &op) {
+  return isa<math::CeilOp, math::FloorOp, math::RoundEvenOp>(op) ||
+         llvm::none_of(op.getResultTypes(), [](Type type) {
+           return isa<FloatType>(getElementTypeOrSelf(type));
+         });
+}
+
+/// Returns the first op on a path from one of `sources` to `target` that lets
+/// no gradient pass; null if there is none.
+static Operation *findStoppingOp(Value target, ArrayRef<Value> sources) {
+  llvm::DenseSet<Value> fromSources(sources.begin(), sources.end());
+  for (Operation &op : *target.getParentBlock())
+    if (llvm::any_of(op.getOperands(), [&](Value operand) {
+          return fromSources.contains(operand);
+        }))
+      fromSources.insert(op.result_begin(), op.result_end());
+  llvm::DenseSet<Operation *> towardsTarget;
+  SmallVector<Value> work{target};
+  while (!work.empty()) {
+    Operation *op = work.pop_back_val().getDefiningOp();
+    if (op && towardsTarget.insert(op).second)
+      llvm::append_range(work, op->getOperands());
+  }
+  for (Operation &op : *target.getParentBlock())
+    if (towardsTarget.contains(&op) && op.getNumResults() &&
+        fromSources.contains(op.getResult(0)) && op.getNumOperands() &&
+        stops(op))
+      return &op;
+  return nullptr;
+}
+
+LogicalResult gpuopt::train::refuseWithoutGradients(Operation *forward,
+                                                    Value target,
+                                                    ArrayRef<Value> sources) {
+  InFlightDiagnostic error =
+      forward->emitError("expects a parameter that the loss depends on, but ");
+  if (Operation *stop = findStoppingOp(target, sources))
+    return error << "no gradient passes '" << nameOf(stop->getLoc())
+                 << "', whose result is of integers or changes in steps";
+  return error << "there is none; frozen parameters and integer tensors are "
+                  "not trained";
+}
