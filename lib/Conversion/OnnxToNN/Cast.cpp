@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Converters.h"
+#include "NarrowTypes.h"
 
 using namespace mlir;
 using namespace gpuopt;
@@ -43,9 +43,15 @@ static LogicalResult castTo(NodeConversion &c, Type element) {
 /// Returns the name of a type of TensorProto.DataType.
 static std::string nameOfType(int64_t dataType) {
   static const StringRef names[] = {
-      "undefined", "float",  "uint8",     "int8",       "uint16",  "int16",
-      "int32",     "int64",  "string",    "bool",       "float16", "double",
-      "uint32",    "uint64", "complex64", "complex128", "bfloat16"};
+      "undefined",      "float",      "uint8",
+      "int8",           "uint16",     "int16",
+      "int32",          "int64",      "string",
+      "bool",           "float16",    "double",
+      "uint32",         "uint64",     "complex64",
+      "complex128",     "bfloat16",   "float8e4m3fn",
+      "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz",
+      "uint4",          "int4",       "float4e2m1",
+      "float8e8m0",     "uint2",      "int2"};
   if (dataType >= 0 && dataType < (int64_t)std::size(names))
     return names[dataType].str();
   return "a type of number " + std::to_string(dataType);
@@ -54,20 +60,38 @@ static std::string nameOfType(int64_t dataType) {
 /// Keeps of integers what the narrow type of a cast has room for.
 static Value wrapped(nn::TensorBuilder &b, Value x, int64_t dataType) {
   RankedTensorType type = b.type(x);
-  if (dataType == 2 || dataType == 4 || dataType == 12) {
-    double most = dataType == 2 ? 0xff : dataType == 4 ? 0xffff : 0xffffffff;
+  auto range = narrowRangeOf(dataType);
+  if (dataType == 12 || (range && range->least == 0)) {
+    double most = range ? range->most : 0xffffffff;
     return b.createOrFold<arith::AndIOp>(x, b.splat(most, type));
   }
-  if (dataType != 3 && dataType != 5)
+  if (!range)
     return x;
   // The sign is that of the highest bit that is left.
-  Value shift = b.splat(dataType == 3 ? 24 : 16, type);
+  int bits = 1 + llvm::Log2_64_Ceil(static_cast<uint64_t>(range->most) + 1);
+  Value shift = b.splat(32 - bits, type);
   return b.createOrFold<arith::ShRSIOp>(b.createOrFold<arith::ShLIOp>(x, shift),
                                         shift);
 }
 
+/// Casts to a type that is held in f32 or in i32; the latter wraps around.
+static LogicalResult castToNarrow(NodeConversion &c, int64_t to) {
+  auto format = smallFloatOf(to);
+  if (format)
+    return c.yield(roundedToSmall(c.b, inSingle(c.b, c.input(0)), *format,
+                                  to == 23 || c.node.getInt("saturate", 1),
+                                  /*isStraightThrough=*/false));
+  if (failed(castTo(c, c.b.getI32Type())))
+    return failure();
+  Value &result = c.outputs.back().tensors.front();
+  result = wrapped(c.b, result, to);
+  return success();
+}
+
 static LogicalResult cast(NodeConversion &c) {
   int64_t to = c.node.getInt("to", 0);
+  if (smallFloatOf(to) || (to > 20 && narrowRangeOf(to)))
+    return castToNarrow(c, to);
   Type element = elementTypeOf(c.b, to);
   if (!element)
     return c.fail("a cast to " + nameOfType(to) +
@@ -79,12 +103,67 @@ static LogicalResult cast(NodeConversion &c) {
   return success();
 }
 static LogicalResult castLike(NodeConversion &c) {
+  int64_t to = narrowDataTypeOf(c.type(1).getElementType());
+  if (smallFloatOf(to) || (to > 20 && narrowRangeOf(to)))
+    return castToNarrow(c, to);
   return castTo(c, c.type(1).getElementType());
+}
+
+/// Returns the bits of each number.
+static SmallVector<APInt> bitsOf(DenseElementsAttr constant) {
+  if (!isa<FloatType>(constant.getElementType()))
+    return llvm::to_vector(constant.getValues<APInt>());
+  return llvm::map_to_vector(
+      constant.getValues<APFloat>(),
+      [](const APFloat &number) { return number.bitcastToAPInt(); });
+}
+
+/// Reads the bits of constants as those of another type of the same width.
+static LogicalResult bitCast(NodeConversion &c) {
+  int64_t to = c.node.getInt("to", 0);
+  Type element = elementTypeOf(c.b, to);
+  if (!element)
+    return c.fail("a cast to " + nameOfType(to) +
+                  " (attribute to = " + Twine(to) + ") is not supported");
+  DenseElementsAttr constant = constantOf(c.input(0));
+  if (!constant)
+    return c.fail("operand 0 must be a constant: programs do not look at bits");
+  if (!c.canCompute(constant.getNumElements()))
+    return failure();
+  // What is held in a wider type has its own width here.
+  auto range = narrowRangeOf(to);
+  unsigned width = range                  ? (to < 4 ? 8 : 16)
+                   : to == 12             ? 32
+                   : element.isInteger(1) ? 8
+                                          : element.getIntOrFloatBitWidth();
+  unsigned from = constant.getElementType().getIntOrFloatBitWidth();
+  if ((from == 1 ? 8 : from) != width)
+    return c.fail("elements of " + Twine(from) + " bits have no form in " +
+                  nameOfType(to));
+  bool isUnsigned = to == 2 || to == 4 || to == 12 || to == 13;
+  RankedTensorType type = c.type(0).clone(element);
+  if (auto number = dyn_cast<FloatType>(element)) {
+    auto floats = llvm::map_to_vector(bitsOf(constant), [&](const APInt &bits) {
+      return APFloat(number.getFloatSemantics(), bits);
+    });
+    return c.yield(
+        c.b.create<arith::ConstantOp>(DenseElementsAttr::get(type, floats)));
+  }
+  unsigned held = element.getIntOrFloatBitWidth();
+  auto integers = llvm::map_to_vector(bitsOf(constant), [&](const APInt &bits) {
+    return isUnsigned || from == 1 ? bits.zextOrTrunc(held)
+                                   : bits.sextOrTrunc(held);
+  });
+  return c.yield(
+      c.b.create<arith::ConstantOp>(DenseElementsAttr::get(type, integers)));
 }
 
 ArrayRef<OperatorEntry> gpuopt::castOperators() {
   static const OperatorEntry entries[] = {
-      {"Cast", cast, "8 and 16 bits in integers of 32 bits, uint32 in int64"},
+      {"BitCast", bitCast, "constants"},
+      {"Cast", cast,
+       "2 to 16 bits in integers of 32 bits, uint32 in int64, 4 and 8 bits of "
+       "floating-point in f32"},
       {"CastLike", castLike,
        "8 and 16 bits in integers of 32 bits, which do not wrap around"}};
   return entries;

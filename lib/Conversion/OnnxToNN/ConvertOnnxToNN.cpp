@@ -45,8 +45,13 @@ private:
     if (failed(prepare()))
       return signalPassFailure();
     createFunction();
+    state.convertGraph = [this](Region &graph, ArrayRef<Converted> arguments,
+                                SmallVectorImpl<Converted> &results) {
+      return convertGraph(graph, arguments, results);
+    };
     nn::TensorBuilder b(graph.getLoc(), &getContext());
     b.setInsertionPointToEnd(&function.getBody().front());
+    builder = &b;
     for (Operation &op : graph.getBody().front().without_terminator())
       convert(b, &op);
     if (!problems.empty())
@@ -177,7 +182,8 @@ private:
   static bool isSetting(onnx::InitializerOp op) {
     return !op->use_empty() && llvm::all_of(op->getUses(), [](OpOperand &use) {
       auto node = dyn_cast<onnx::NodeOp>(use.getOwner());
-      return node && (node.is("Resize") || node.is("OneHot")) &&
+      return node &&
+             (node.is("Resize") || node.is("Upsample") || node.is("OneHot")) &&
              use.getOperandNumber() >= 1;
     });
   }
@@ -187,7 +193,9 @@ private:
   /// leave constants as initializers too.
   static bool isWeight(onnx::InitializerOp op) {
     auto type = cast<RankedTensorType>(op.getResult().getType());
-    if (!isa<FloatType>(type.getElementType()) || isSetting(op))
+    // Numbers of 4 and 8 bits are stored results of a quantisation.
+    if (!isa<FloatType>(type.getElementType()) || isSetting(op) ||
+        type.getElementTypeBitWidth() <= 8)
       return false;
     if (type.getNumElements() > 1 || op.getTrained() == true)
       return true;
@@ -232,6 +240,8 @@ private:
   }
 
   void convertInitializer(nn::TensorBuilder &b, onnx::InitializerOp op) {
+    if (values.count(op.getResult())) // of a loop, at a later turn
+      return;
     auto type = cast<RankedTensorType>(op.getResult().getType());
     if (isComplex(op.getResult())) {
       problems.push_back({op.getLoc(), "initializer '" + op.getName().str() +
@@ -245,7 +255,8 @@ private:
         problems.push_back(
             {op.getLoc(),
              "initializer '" + op.getName().str() +
-                 "': integer tensors of this size are not supported"});
+                 "': integers, and numbers of 8 bits, of this size are not "
+                 "supported"});
         return;
       }
       values[op.getResult()] = {
@@ -310,9 +321,11 @@ private:
       }
       inputs.push_back(values.lookup(input));
     }
+    addOldOperands(node, b, inputs);
     NodeConversion conversion(node, inputs, b, state);
     if (failed(convertNode(conversion))) {
-      addProblem(node, conversion.problem);
+      if (!conversion.problem.empty()) // else, nodes inside have problems
+        addProblem(node, conversion.problem);
       return standIn(b, node);
     }
     for (auto [index, output] : llvm::enumerate(node.getOutputs())) {
@@ -324,6 +337,25 @@ private:
         failedValues.insert(output);
       }
     }
+  }
+
+  /// Converts the nodes of a graph inside of a node. They may be converted more
+  /// than once, each time for other arguments.
+  LogicalResult convertGraph(Region &inner, ArrayRef<Converted> arguments,
+                             SmallVectorImpl<Converted> &results) {
+    size_t before = problems.size();
+    for (auto [argument, value] : llvm::zip(inner.getArguments(), arguments))
+      values[argument] = value;
+    Location loc = builder->getLoc();
+    for (Operation &op : inner.front().without_terminator()) {
+      convert(*builder, &op);
+      if (problems.size() > before)
+        return failure();
+    }
+    builder->setLoc(loc);
+    for (Value output : inner.front().getTerminator()->getOperands())
+      results.push_back(values.lookup(output));
+    return success();
   }
 
   void addProblem(onnx::NodeOp node, StringRef text) {
@@ -351,12 +383,7 @@ private:
   }
 
   static StringRef whyUnsupported(onnx::NodeOp node) {
-    bool hasSubgraph =
-        llvm::any_of(node.getOnnxAttributes(), [](NamedAttribute attribute) {
-          return isa<UnitAttr>(attribute.getValue());
-        });
-    return hasSubgraph ? "control flow is not supported"
-                       : "the operator is not supported";
+    return "the operator is not supported";
   }
 
   static LogicalResult convertNode(NodeConversion &conversion) {
@@ -418,6 +445,7 @@ private:
   onnx::GraphOp graph;
   func::FuncOp function;
   ConversionState state;
+  nn::TensorBuilder *builder = nullptr; ///< Of the function.
   llvm::DenseMap<Value, Converted> values;
   llvm::DenseSet<Value> failedValues;
   llvm::DenseMap<Attribute, train::VariableOp> variableAt;

@@ -215,7 +215,10 @@ static const std::map<StringRef, const OperatorEntry *> &allOperators() {
           selectOperators(),        randomOperators(),
           lossOperators(),          samplingOperators(),
           poolOperators(),          rotaryOperators(),
-          castOperators(),          paddingOperators()})
+          castOperators(),          paddingOperators(),
+          controlFlowOperators(),   quantizeOperators(),
+          recurrenceOperators(),    regionOperators(),
+          sequenceOperators(),      signalOperators()})
       for (const OperatorEntry &entry : family)
         map[entry.name] = &entry;
     return map;
@@ -230,7 +233,7 @@ const OperatorEntry *gpuopt::findOperator(StringRef name) {
 
 void gpuopt::printOperatorTable(raw_ostream &stream) {
   stream << "# Supported ONNX operators\n\n"
-            "Of the default domain, from opset 13 on; printed by `gpuopt "
+            "Of the default domain, from opset 7 on; printed by `gpuopt "
             "operators`. Shapes are static once\n"
             "`--batch-size` and `--dim` are given; what depends on constants "
             "alone is computed by the compiler.\n\n"

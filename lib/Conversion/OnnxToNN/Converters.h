@@ -17,6 +17,8 @@
 #include "gpuopt/Dialect/Onnx/IR/OnnxOps.h"
 #include "llvm/ADT/StringMap.h"
 
+#include <functional>
+
 namespace gpuopt {
 
 /// The most elements of a constant that the compiler goes through one by one. A
@@ -38,6 +40,13 @@ struct ConversionState {
   llvm::SmallVector<llvm::StringRef> untoldDropouts, idleDropouts;
   /// New values of variables, which are written at the end of the function.
   llvm::SmallVector<std::pair<mlir::FlatSymbolRefAttr, mlir::Value>> writes;
+  /// Converts a graph inside of a node, whose values of the graphs around it
+  /// are converted. Fails if a node does; its problem is then noted.
+  std::function<mlir::LogicalResult(mlir::Region &graph,
+                                    llvm::ArrayRef<Converted> arguments,
+                                    llvm::SmallVectorImpl<Converted> &results)>
+      convertGraph;
+  int64_t unrolledNodes = 0; ///< Nodes of graphs that were converted so far.
 };
 
 /// The conversion of one node: its operands, already converted, and the place
@@ -162,6 +171,11 @@ mlir::Value inDouble(nn::TensorBuilder &b, mlir::Value integers);
 /// Returns the greater of x and 0.
 mlir::Value reluOf(nn::TensorBuilder &b, mlir::Value x);
 
+/// Adds to the operands of a node of an older opset what is an attribute there
+/// and an operand in later ones.
+void addOldOperands(onnx::NodeOp node, nn::TensorBuilder &b,
+                    llvm::SmallVectorImpl<Converted> &inputs);
+
 /// Checks that the operands are those of the operator's specification.
 mlir::LogicalResult checkOperands(NodeConversion &c);
 
@@ -196,6 +210,12 @@ llvm::ArrayRef<OperatorEntry> rankOperators();
 llvm::ArrayRef<OperatorEntry> scanOperators();
 llvm::ArrayRef<OperatorEntry> reductionOperators();
 llvm::ArrayRef<OperatorEntry> recurrentOperators();
+llvm::ArrayRef<OperatorEntry> recurrenceOperators();
+llvm::ArrayRef<OperatorEntry> regionOperators();
+llvm::ArrayRef<OperatorEntry> controlFlowOperators();
+llvm::ArrayRef<OperatorEntry> quantizeOperators();
+llvm::ArrayRef<OperatorEntry> sequenceOperators();
+llvm::ArrayRef<OperatorEntry> signalOperators();
 
 /// Returns the entry of an operator of the default domain, or null.
 const OperatorEntry *findOperator(llvm::StringRef name);

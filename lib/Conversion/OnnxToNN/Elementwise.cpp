@@ -108,11 +108,17 @@ static LogicalResult power(NodeConversion &c) {
     Value powers = c.b.createOrFold<math::PowFOp>(
         inDouble(c.b, x),
         c.isFloat(1) ? resized(c.b, e, c.b.getF64Type()) : inDouble(c.b, e));
-    // A whole power may have come out just below or above itself. The others
-    // have negative exponents and are at most 1/2, which rounds to the even 0,
-    // as it should.
-    if (!c.isFloat(1))
-      powers = c.b.createOrFold<math::RoundEvenOp>(powers);
+    // A whole power may have come out just below or above itself. Of whole
+    // exponents, the others are negative and give at most 1/2, which rounds to
+    // the even 0, as it should; of fractions, they are cut off.
+    Value whole = c.b.createOrFold<math::RoundEvenOp>(powers);
+    if (c.isFloat(1)) {
+      Value distance = c.b.createOrFold<math::AbsFOp>(c.b.sub(powers, whole));
+      Value room = c.b.mul(c.b.createOrFold<math::AbsFOp>(powers), 0x1p-44);
+      whole = c.b.select(c.b.compare(arith::CmpFPredicate::OLE, distance, room),
+                         whole, powers);
+    }
+    powers = whole;
     return c.yield(c.b.createOrFold<arith::FPToSIOp>(type, powers));
   }
   if (!c.isFloat(1))
@@ -197,6 +203,58 @@ static LogicalResult bitwise(NodeConversion &c) {
   if (!values)
     return failure();
   return c.yield(c.b.createOrFold<OpT>((*values)[0], (*values)[1]));
+}
+
+/// Shifts constants of any integer type.
+static DenseElementsAttr shiftConstants(DenseElementsAttr x,
+                                        DenseElementsAttr by, bool left) {
+  bool isUnsigned = x.getElementType().isUnsignedInteger();
+  SmallVector<APInt> shifted;
+  for (auto [number, amount] :
+       llvm::zip(x.getValues<APInt>(), by.getValues<APInt>())) {
+    unsigned width = number.getBitWidth();
+    if (amount.ult(width)) // nor negative
+      shifted.push_back(left         ? number.shl(amount)
+                        : isUnsigned ? number.lshr(amount)
+                                     : number.ashr(amount));
+    else
+      shifted.push_back(left || isUnsigned || !number.isNegative()
+                            ? APInt::getZero(width)
+                            : APInt::getAllOnes(width));
+  }
+  return DenseElementsAttr::get(x.getType(), shifted);
+}
+
+/// Shifts by 0 up to the width of the type; a larger or negative amount moves
+/// all bits out.
+static LogicalResult bitShift(NodeConversion &c) {
+  StringRef direction = c.node.getString("direction", "");
+  if (direction != "LEFT" && direction != "RIGHT")
+    return c.fail("attribute direction = '" + direction +
+                  "' must be LEFT or RIGHT");
+  auto values = aligned(c);
+  if (!values)
+    return failure();
+  Value x = (*values)[0], by = (*values)[1];
+  bool left = direction == "LEFT";
+  DenseElementsAttr constant = constantOf(x), amounts = constantOf(by);
+  if (constant && amounts && c.canCompute(constant.getNumElements()))
+    return c.yield(
+        c.b.create<arith::ConstantOp>(shiftConstants(constant, amounts, left)));
+  RankedTensorType type = c.b.type(x);
+  if (type.getElementType().isUnsignedInteger() ||
+      c.b.type(by).getElementType().isUnsignedInteger())
+    return c.fail("unsigned integers must be constants");
+  using P = arith::CmpIPredicate;
+  Value most = c.b.splat(type.getElementTypeBitWidth() - 1, type),
+        zero = c.b.splat(0, type);
+  Value isWithin = c.b.createOrFold<arith::AndIOp>(
+      c.b.compare(P::sge, by, zero), c.b.compare(P::sle, by, most));
+  by = c.b.select(isWithin, by, most);
+  if (!left)
+    return c.yield(c.b.createOrFold<arith::ShRSIOp>(x, by));
+  return c.yield(
+      c.b.select(isWithin, c.b.createOrFold<arith::ShLIOp>(x, by), zero));
 }
 
 /// Inverts all bits, which for a boolean is its negation.
@@ -475,6 +533,7 @@ ArrayRef<OperatorEntry> gpuopt::elementwiseOperators() {
       {"Asinh", unary<math::AsinhOp>},
       {"Atan", unary<math::AtanOp>},
       {"Atanh", unary<math::AtanhOp>},
+      {"BitShift", bitShift},
       {"BitwiseAnd", bitwise<arith::AndIOp>},
       {"BitwiseNot", logicalNot},
       {"BitwiseOr", bitwise<arith::OrIOp>},

@@ -27,9 +27,20 @@ static double epsilonOf(NodeConversion &c) {
 
 template <typename OpT>
 static LogicalResult softmax(NodeConversion &c) {
-  auto axis = c.axis(c.node.getInt("axis", -1), c.type(0).getRank());
+  bool isOld = c.node.getOpset() < 13;
+  auto axis =
+      c.axis(c.node.getInt("axis", isOld ? 1 : -1), c.type(0).getRank());
   if (!axis)
     return failure();
+  if (isOld) {
+    // All dimensions from the axis on count as one.
+    int64_t rows =
+        ShapedType::getNumElements(c.type(0).getShape().take_front(*axis));
+    int64_t columns =
+        ShapedType::getNumElements(c.type(0).getShape().drop_front(*axis));
+    Value flat = c.b.reshape(c.input(0), {rows, columns});
+    return c.yield(c.b.reshape(c.b.create<OpT>(flat, 1), c.type(0).getShape()));
+  }
   return c.yield(c.b.create<OpT>(c.input(0), *axis));
 }
 

@@ -24,6 +24,8 @@ namespace {
 /// one that any number of operands may be like:
 ///   F  floating-point         N  floating-point or integer
 ///   I  integer                B  boolean
+///   U  integer, which may be unsigned
+///   C  floating-point, integer or boolean
 ///   S  of operand 0's type    T  of operand 1's type
 ///   A  any tensor             X  any tensor or sequence    Q  a sequence
 struct Rule {
@@ -43,24 +45,46 @@ static constexpr Rule kRules[] = {
     {"NS", "Add Div Greater GreaterOrEqual Less LessOrEqual Mod Mul Sub"},
     {"NS*", "Max Min Sum"},
     {"BB", "And Or Xor"},
-    {"II", "BitwiseAnd BitwiseOr BitwiseXor"},
-    {"I", "BitwiseNot ConstantOfShape"},
+    {"US", "BitShift BitwiseAnd BitwiseOr BitwiseXor"},
+    {"U", "BitwiseNot"},
+    {"I", "BlackmanWindow ConstantOfShape HammingWindow HannWindow"},
+    {"IIIFF", "MelWeightMatrix"},
     {"FS", "GridSample MatMul PRelu RMSNormalization SwiGLU"},
     {"FI", "AffineGrid"},
     {"FII", "Col2Im"},
     {"FIi", "MaxUnpool"},
+    {"Fii", "DFT"},
+    {"FIsi", "STFT"},
+    {"F", "Det DynamicQuantizeLinear"},
+    {"FSSsss", "LinearAttention"},
+    {"FSss", "CausalConvWithState"},
+    {"ASi", "TensorScatter"},
+    {"FSI", "RoiAlign"},
+    {"FSSss", "DeformConv"},
+    {"AFa", "DequantizeLinear QuantizeLinear"},
+    {"AAaa", "ConvInteger MatMulInteger"},
+    {"AFAAFAFA", "QLinearMatMul"},
+    {"AFAAFAFAi", "QLinearConv"},
+    {"B", "If"},
+    {"ibx*", "Loop"},
+    {"x*", "Optional OptionalGetElement OptionalHasElement Scan SequenceMap"},
+    {"", "SequenceEmpty"},
+    {"Q", "ConcatFromSequence SequenceLength"},
+    {"Qi", "SequenceErase"},
+    {"QAi", "SequenceInsert"},
     {"FIs", "NegativeLogLikelihoodLoss SoftmaxCrossEntropyLoss"},
     {"FSSi", "RotaryEmbedding"},
-    {"AIS", "ScatterElements ScatterND"},
+    {"AIS", "Scatter ScatterElements ScatterND"},
     {"AB", "Compress"},
     {"FSs", "Conv ConvTranspose Gemm LayerNormalization"},
     {"FSS", "GroupNormalization InstanceNormalization"},
     {"FS*", "Einsum Mean"},
     {"N", "Abs ArgMax ArgMin Neg Sign"},
-    {"Ni", "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax "
-           "ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare"},
+    {"Ni", "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp "
+           "ReduceMean ReduceProd ReduceSum ReduceSumSquare"},
+    {"Ci", "ReduceMax ReduceMin"},
     {"NI", "CumProd CumSum TopK"},
-    {"A", "Cast DepthToSpace EyeLike Flatten NonZero RandomNormalLike "
+    {"A", "BitCast Cast DepthToSpace EyeLike Flatten NonZero RandomNormalLike "
           "RandomUniformLike Shape Size SpaceToDepth Transpose Unique"},
     {"Ai", "Split SplitToSequence Squeeze Trilu Unsqueeze"},
     {"AI", "CenterCropPad Expand Gather GatherElements GatherND Reshape "
@@ -81,7 +105,7 @@ static constexpr Rule kRules[] = {
     {"AIsi", "Pad"},
     {"NN", "Pow"},
     {"NSS", "Range"},
-    {"Fffi", "Resize"},
+    {"Fffi", "Resize Upsample"},
     {"QI", "SequenceAt"},
     {"AIIii", "Slice"},
     {"BAT", "Where"},
@@ -139,6 +163,10 @@ static std::string whatItLacks(NodeConversion &c, unsigned index, char letter) {
     if (isBool)
       return "floating-point or integer";
     return isSigned(c.input(index)) ? "" : "signed";
+  case 'C':
+    return isBool || isSigned(c.input(index)) ? "" : "signed";
+  case 'U':
+    return isFloat || isBool ? "integer" : "";
   case 'I':
     if (isFloat || isBool)
       return "integer";

@@ -102,6 +102,13 @@ static Value padded(nn::TensorBuilder &b, Value x, ArrayRef<int64_t> low,
   return x;
 }
 
+/// Whether the compiler may pad a constant of integers to this shape, each of
+/// whose elements it then has; notes the problem if not.
+static bool canFold(NodeConversion &c, ArrayRef<int64_t> shape) {
+  return c.isFloat(0) || !constantOf(c.input(0)) ||
+         c.canCompute(ShapedType::getNumElements(shape));
+}
+
 static LogicalResult pad(NodeConversion &c) {
   StringRef mode = c.node.getString("mode", "constant");
   auto pads = c.constantInts(1);
@@ -131,6 +138,8 @@ static LogicalResult pad(NodeConversion &c) {
   if (mode != "constant")
     return padWithElements(c, mode, low, high);
   auto value = padValue(c);
+  if (!canFold(c, shape))
+    return failure();
   return value ? c.yield(padded(c.b, c.input(0), low, high, *value))
                : failure();
 }
@@ -157,7 +166,7 @@ static LogicalResult centerCropPad(NodeConversion &c) {
     high[*axis] = more - low[*axis];
     shape[*axis] = size;
   }
-  if (!c.isShape(shape))
+  if (!c.isShape(shape) || !canFold(c, shape))
     return failure();
   TypedAttr zero = cast<TypedAttr>(c.b.getZeroAttr(c.type(0).getElementType()));
   return c.yield(padded(c.b, c.input(0), low, high, zero));

@@ -94,13 +94,20 @@ static std::optional<int64_t> axisOf(NodeConversion &c, int64_t fallback) {
 }
 
 /// Returns the numbers in a type in which they can be compared: all but f64 and
-/// i64 become f32 or f64, which hold them exactly.
+/// i64 become f32 or f64, which hold them exactly. NaN counts as infinite,
+/// whether they are then sorted or searched.
 static Value comparable(NodeConversion &c) {
   Type element = c.type(0).getElementType();
   unsigned width = element.getIntOrFloatBitWidth();
-  if (isa<FloatType>(element) && width < 32)
-    return c.b.create<arith::ExtFOp>(c.type(0).clone(c.b.getF32Type()),
-                                     c.input(0));
+  if (isa<FloatType>(element)) {
+    Value x = c.input(0);
+    if (width < 32)
+      x = c.b.create<arith::ExtFOp>(c.type(0).clone(c.b.getF32Type()), x);
+    Value infinity =
+        c.b.splat(std::numeric_limits<double>::infinity(), c.b.type(x));
+    return c.b.select(c.b.compare(arith::CmpFPredicate::UNO, x, x), infinity,
+                      x);
+  }
   if (isa<IntegerType>(element) && width <= 32)
     return inDouble(c.b, c.input(0));
   return c.input(0);
@@ -187,6 +194,9 @@ static LogicalResult topK(NodeConversion &c) {
 
 /// Gives 1 at the first of the largest elements, and 0 elsewhere.
 static LogicalResult hardmax(NodeConversion &c) {
+  if (c.node.getOpset() < 13)
+    return c.fail("the form of opsets up to 12, which flattens the operand, is "
+                  "not supported");
   auto axis = axisOf(c, -1);
   if (!axis)
     return failure();
@@ -199,9 +209,11 @@ static LogicalResult hardmax(NodeConversion &c) {
 }
 
 ArrayRef<OperatorEntry> gpuopt::rankOperators() {
-  static const OperatorEntry entries[] = {{"ArgMax", argExtreme<true>},
-                                          {"ArgMin", argExtreme<false>},
-                                          {"Hardmax", hardmax},
-                                          {"TopK", topK, "constant k"}};
+  static const char nan[] = "NaN counts as infinite";
+  static const OperatorEntry entries[] = {
+      {"ArgMax", argExtreme<true>, nan},
+      {"ArgMin", argExtreme<false>, nan},
+      {"Hardmax", hardmax},
+      {"TopK", topK, "constant k; NaN counts as infinite"}};
   return entries;
 }

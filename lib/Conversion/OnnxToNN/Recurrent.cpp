@@ -36,13 +36,16 @@ struct Direction {
                             ///< that may be added ahead.
   Value weights;            ///< Recurrent: [gates * size, size].
   Value bias;               ///< Recurrent, [gates * size], or null.
+  Value peepholes;          ///< [3 * size], or null: weights of the cell in
+                            ///< the input, output and forget gate of an LSTM.
   bool resetsLate = false;  ///< A GRU's reset gate comes after the product.
   bool isRectified = false; ///< A plain cell's activation.
 
   Value part(Value gates, int64_t first, int64_t count) const {
     SmallVector<int64_t> shape(b.shape(gates)), offsets(shape.size(), 0),
         ones(shape.size(), 1);
-    unsigned dim = gates == weights || gates == bias ? 0 : shape.size() - 1;
+    bool isFirst = gates == weights || gates == bias || gates == peepholes;
+    unsigned dim = isFirst ? 0 : shape.size() - 1;
     offsets[dim] = first * size;
     shape[dim] = count * size;
     return b.createOrFold<nn::SliceOp>(gates, offsets, shape, ones);
@@ -73,12 +76,16 @@ using Step = State (*)(const Direction &, Value inputs, const State &before);
 /// Computes a step of an LSTM, whose gates are input, output, forget and cell.
 static State stepLstm(const Direction &d, Value inputs, const State &before) {
   Value gates = d.b.add(inputs, d.recur(before.hidden, d.weights));
-  Value in = d.sigmoid(d.part(gates, 0, 1)),
-        out = d.sigmoid(d.part(gates, 1, 1)),
-        forget = d.sigmoid(d.part(gates, 2, 1)),
+  auto gate = [&](int64_t number, Value cell) {
+    Value x = d.part(gates, number, 1);
+    if (d.peepholes)
+      x = d.b.add(x, d.b.mul(cell, d.part(d.peepholes, number, 1)));
+    return d.sigmoid(x);
+  };
+  Value in = gate(0, before.cell), forget = gate(2, before.cell),
         fresh = d.tanh(d.part(gates, 3, 1));
   Value cell = d.b.add(d.b.mul(forget, before.cell), d.b.mul(in, fresh));
-  return {d.b.mul(out, d.tanh(cell)), cell};
+  return {d.b.mul(gate(1, cell), d.tanh(cell)), cell};
 }
 
 /// Computes a step of a GRU, whose gates are update, reset and hidden.
@@ -122,13 +129,15 @@ public:
   LogicalResult convert() {
     if (failed(check()))
       return failure();
+    if (isBatchFirst)
+      sequence = c.b.transpose(c.input(0), {1, 0, 2});
     SmallVector<Value> rows, hidden, cells;
     for (int64_t index = 0; index < directions; ++index)
       run(index, rows, hidden, cells);
-    yieldJoined(rows, 1);
-    yieldJoined(hidden, 0);
+    yieldJoined(rows, 1, {2, 0, 1, 3});
+    yieldJoined(hidden, 0, {1, 0, 2});
     if (hasCell())
-      yieldJoined(cells, 0);
+      yieldJoined(cells, 0, {1, 0, 2});
     return success();
   }
 
@@ -143,8 +152,9 @@ private:
       return c.fail("the sequence and its weights must have rank 3");
     size = c.type(2).getShape().back();
     int64_t wide = gates * size, width = c.type(0).getDimSize(2);
-    batch = c.type(0).getDimSize(1);
-    steps = c.type(0).getDimSize(0);
+    isBatchFirst = c.node.getInt("layout", 0) != 0;
+    batch = c.type(0).getDimSize(isBatchFirst ? 0 : 1);
+    steps = c.type(0).getDimSize(isBatchFirst ? 1 : 0);
     if (steps < 1)
       return c.fail("the sequence has no steps");
     if (steps > kMostUnrolledSteps / directions)
@@ -159,7 +169,8 @@ private:
         c.node.getInt("hidden_size", size) != size)
       return c.fail("the weights do not fit the operand, hidden_size and "
                     "direction");
-    auto state = typeOf({directions, batch, size});
+    auto state = isBatchFirst ? typeOf({batch, directions, size})
+                              : typeOf({directions, batch, size});
     for (unsigned index : {5u, 6u})
       if (c.has(index) && c.type(index) != state)
         return c.fail("operand " + Twine(index) +
@@ -175,10 +186,9 @@ private:
           }))
         return c.fail("operand 4 (sequence_lens) must be the whole length");
     }
-    if (c.has(7))
-      return c.fail("operand 7 (peepholes) is not supported");
-    if (c.node.getInt("layout", 0))
-      return c.fail("attribute layout = 1 is not supported");
+    if (c.has(7) && c.type(7) != typeOf({directions, 3 * size}))
+      return c.fail("operand 7 (peepholes) must have shape [directions, 3 * "
+                    "hidden_size]");
     for (StringRef name : {"clip", "activation_alpha", "activation_beta"})
       if (c.node.hasOnnxAttribute(name))
         return c.fail("attribute " + name + " is not supported");
@@ -227,14 +237,18 @@ private:
   Value initial(unsigned operand, int64_t index) {
     if (!c.has(operand))
       return c.b.splat(0, typeOf({batch, size}));
-    return entry(c.input(operand), index);
+    Value state = c.input(operand);
+    return entry(isBatchFirst ? c.b.transpose(state, {1, 0, 2}) : state, index);
   }
 
   Direction directionOf(int64_t index) {
-    Direction d{c.b, size, {}, entry(c.input(2), index), {}};
+    Direction d{c.b, size, {}, entry(c.input(2), index), {}, {}};
+    if (c.has(7))
+      d.peepholes = entry(c.input(7), index);
     d.isRectified = isRectified;
     d.resetsLate = c.node.getInt("linear_before_reset", 0) != 0;
-    d.inputs = c.b.create<nn::ContractOp>("tbi,gi->tbg", c.input(0),
+    d.inputs = c.b.create<nn::ContractOp>("tbi,gi->tbg",
+                                          isBatchFirst ? sequence : c.input(0),
                                           entry(c.input(1), index));
     if (!c.has(3))
       return d;
@@ -272,9 +286,12 @@ private:
       cells.push_back(c.b.reshape(state.cell, {1, batch, size}));
   }
 
-  void yieldJoined(ArrayRef<Value> ofDirections, int64_t dim) {
+  /// `order` brings the batch to the front.
+  void yieldJoined(ArrayRef<Value> ofDirections, int64_t dim,
+                   ArrayRef<int64_t> order) {
+    Value joined = c.b.createOrFold<nn::ConcatOp>(ofDirections, dim);
     c.outputs.push_back(
-        {{c.b.createOrFold<nn::ConcatOp>(ofDirections, dim)}, false});
+        {{isBatchFirst ? c.b.transpose(joined, order) : joined}, false});
   }
 
   NodeConversion &c;
@@ -282,6 +299,8 @@ private:
   Step step;
   int64_t directions = 1, size = 0, batch = 0, steps = 0;
   bool isReversed = false, isRectified = false;
+  bool isBatchFirst = false; ///< The attribute layout is 1.
+  Value sequence; ///< The operand with the steps first, if it has the batch.
 };
 
 } // namespace
@@ -303,8 +322,8 @@ ArrayRef<OperatorEntry> gpuopt::recurrentOperators() {
   static const OperatorEntry entries[] = {
       {"GRU", gru, limits},
       {"LSTM", lstm,
-       "unrolled, at most 4096 steps; default activations, no clip, no "
-       "peepholes, whole sequences"},
+       "unrolled, at most 4096 steps; default activations, no clip, whole "
+       "sequences"},
       {"RNN", rnn,
        "unrolled, at most 4096 steps; Tanh or Relu, no clip, whole sequences"}};
   return entries;

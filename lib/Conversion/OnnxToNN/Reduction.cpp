@@ -105,6 +105,16 @@ static Value reduceConstant(NodeConversion &c, DenseElementsAttr data,
 
 template <nn::ReductionKind kind>
 static LogicalResult reducePlainly(NodeConversion &c) {
+  if (c.type(0).getElementType().isInteger(1)) {
+    auto dims = dimsOf(c);
+    if (!dims)
+      return failure();
+    Value reduced =
+        c.b.reduce(kind, c.b.toFloat(c.input(0), c.b.getF32Type()), *dims);
+    Value isTrue = c.b.compare(arith::CmpFPredicate::OGT, reduced,
+                               c.b.splat(0, c.b.type(reduced)));
+    return finish(c, isTrue, *dims);
+  }
   auto same = [](Value value, auto...) { return value; };
   DenseElementsAttr data = constantOf(c.input(0));
   if (c.isFloat(0))

@@ -28,7 +28,8 @@ namespace {
 /// How one dimension is resized.
 struct Axis {
   int64_t dim = 0, from = 0, to = 0;
-  double scale = 1; ///< As the node gives it; to / from where it gives sizes.
+  int64_t number = 0; ///< Among those that the node names.
+  double scale = 1;   ///< As the node gives it; to / from where it gives sizes.
 };
 
 /// Output i reads the coordinate slope * i + offset.
@@ -85,11 +86,15 @@ static std::optional<int64_t> roundedBy(StringRef mode, float x) {
   return std::nullopt;
 }
 
+/// Up to opset 10, the attributes that choose coordinates are missing.
+static bool isOld(NodeConversion &c) { return c.node.getOpset() < 11; }
+
 /// Returns which element each output is; nothing for a mode that is not
 /// supported.
 static std::optional<SmallVector<int64_t>>
 nearestOf(NodeConversion &c, StringRef mode, Axis axis) {
-  StringRef rounding = c.node.getString("nearest_mode", "round_prefer_floor");
+  StringRef rounding = c.node.getString(
+      "nearest_mode", isOld(c) ? "floor" : "round_prefer_floor");
   SmallVector<int64_t> picked;
   for (int64_t i = 0; i < axis.to; ++i) {
     auto at = roundedBy(rounding, coordinateInSingle(mode, axis, i));
@@ -173,6 +178,55 @@ private:
 
 } // namespace
 
+/// The weight of an element at a distance from the coordinate: linear, or
+/// Keys's cubic convolution with the slope `a`.
+static double filterAt(double distance, std::optional<double> a) {
+  double x = std::abs(distance);
+  if (!a)
+    return std::max(0.0, 1 - x);
+  if (x <= 1)
+    return ((*a + 2) * x - (*a + 3)) * x * x + 1;
+  return x < 2 ? *a * (((x - 5) * x + 8) * x - 4) : 0;
+}
+
+/// Computes weights [to, from] one by one. With `antialias`, the filter of a
+/// smaller result is as wide as its elements are; with `excludesOutside`,
+/// elements beyond the ends do not count, instead of being those at the ends.
+/// Returns null, and notes the problem, if the weights are too many.
+static Value filterWeights(NodeConversion &c, const Axis &axis,
+                           Coordinates coordinates, std::optional<double> a,
+                           bool antialias, bool excludesOutside) {
+  if (axis.from > kMostComputedElements / axis.to) {
+    c.problem = "a dimension of " + std::to_string(axis.from) +
+                " elements is too large to be resized to " +
+                std::to_string(axis.to) + " in this way";
+    return {};
+  }
+  double width = antialias ? std::min(axis.scale, 1.0) : 1;
+  int64_t reach = std::ceil((a ? 2 : 1) / width);
+  Type element = c.type(0).getElementType();
+  SmallVector<APFloat> rounded;
+  for (int64_t i = 0; i < axis.to; ++i) {
+    double at = coordinates.slope * i + coordinates.offset, sum = 0;
+    constexpr double kFar = 1e9; // beyond all elements
+    at = std::isfinite(at) ? std::clamp(at, -kFar, kFar) : kFar;
+    SmallVector<double> row(axis.from, 0);
+    int64_t middle = std::floor(at);
+    for (int64_t k = middle - reach; k <= middle + reach + 1; ++k) {
+      if (excludesOutside && (k < 0 || k >= axis.from))
+        continue;
+      double weight = filterAt((k - at) * width, a);
+      row[std::clamp<int64_t>(k, 0, axis.from - 1)] += weight;
+      sum += weight;
+    }
+    for (double weight : row)
+      rounded.push_back(
+          c.b.getFloatAttr(element, sum == 0 ? 0 : weight / sum).getValue());
+  }
+  auto type = RankedTensorType::get({axis.to, axis.from}, element);
+  return c.b.create<arith::ConstantOp>(DenseElementsAttr::get(type, rounded));
+}
+
 /// Multiplies one dimension by weights [to, from].
 static Value interpolate(nn::TensorBuilder &b, Value x, int64_t dim,
                          Value weights) {
@@ -183,6 +237,12 @@ static Value interpolate(nn::TensorBuilder &b, Value x, int64_t dim,
   result[dim] = 'z';
   std::string spec = letters + ",z" + letters[dim] + "->" + result;
   return b.create<nn::ContractOp>(spec, x, weights);
+}
+
+/// Whether the result shows a region of the operand.
+static bool cropsRegion(NodeConversion &c) {
+  return c.node.getString("coordinate_transformation_mode", "half_pixel") ==
+         "tf_crop_and_resize";
 }
 
 /// Returns the dimensions that change. Returns nothing, and notes the problem,
@@ -201,58 +261,129 @@ static std::optional<SmallVector<Axis>> axesOf(NodeConversion &c) {
     c.problem = "scales or sizes must have one element per dimension";
     return std::nullopt;
   }
+  // Sizes that keep the aspect ratio are limits of one scale for all.
+  StringRef policy = c.node.getString("keep_aspect_ratio_policy", "stretch");
+  std::optional<double> common;
+  for (auto [index, given] : llvm::enumerate(dims))
+    if (auto dim = c.axis(given, type.getRank());
+        dim && sizes && policy != "stretch") {
+      double scale = double((*sizes)[index]) / type.getDimSize(*dim);
+      common = !common                  ? scale
+               : policy == "not_larger" ? std::min(*common, scale)
+                                        : std::max(*common, scale);
+    }
   SmallVector<Axis> axes;
   for (auto [index, given] : llvm::enumerate(dims)) {
     auto dim = c.axis(given, type.getRank());
     if (!dim)
       return std::nullopt;
     Axis axis{*dim, type.getDimSize(*dim)};
-    axis.scale =
-        scales ? (*scales)[index] : double((*sizes)[index]) / axis.from;
+    axis.number = index;
+    axis.scale = scales   ? (*scales)[index]
+                 : common ? *common
+                          : double((*sizes)[index]) / axis.from;
     if (!(axis.from * axis.scale <= INT32_MAX)) { // nor NaN
       c.problem = "the result would be too large";
       return std::nullopt;
     }
-    axis.to =
-        scales ? int64_t(std::floor(axis.from * axis.scale)) : (*sizes)[index];
+    axis.to = scales   ? int64_t(std::floor(axis.from * axis.scale))
+              : common ? int64_t(std::floor(axis.from * axis.scale + 0.5))
+                       : (*sizes)[index];
     if (axis.from < 1 || axis.to < 1 || !(axis.scale > 0)) {
       c.problem = "the result would be empty";
       return std::nullopt;
     }
-    if (axis.from != axis.to || axis.scale != 1)
+    if (axis.from != axis.to || axis.scale != 1 || cropsRegion(c))
       axes.push_back(axis);
   }
   return axes;
 }
 
+/// Resizes one dimension to a region of it. What the result shows from outside
+/// of the operand is the attribute extrapolation_value.
+static Value cropped(NodeConversion &c, Value x, const Axis &axis,
+                     size_t axisCount, std::optional<double> a) {
+  auto region = c.constantFloats(1);
+  if (!region || region->size() != 2 * axisCount) {
+    c.problem = "operand 1 (the region) must be a constant of two numbers for "
+                "each dimension that is resized";
+    return {};
+  }
+  double begin = (*region)[axis.number],
+         end = (*region)[axisCount + axis.number], last = axis.from - 1;
+  Coordinates coordinates{0, (begin + end) / 2 * last};
+  if (axis.to > 1)
+    coordinates = {(end - begin) * last / (axis.to - 1), begin * last};
+  Value weights = filterWeights(c, axis, coordinates, a, /*antialias=*/false,
+                                c.node.getInt("exclude_outside", 0) != 0);
+  if (!weights)
+    return {};
+  x = interpolate(c.b, x, axis.dim, weights);
+  SmallVector<bool> isOutside;
+  for (int64_t i = 0; i < axis.to; ++i) {
+    double at = coordinates.slope * i + coordinates.offset;
+    isOutside.push_back(!(at >= 0 && at <= last)); // nor NaN
+  }
+  SmallVector<int64_t> line(c.b.type(x).getRank(), 1);
+  line[axis.dim] = axis.to;
+  Value outside = c.b.create<arith::ConstantOp>(DenseElementsAttr::get(
+      RankedTensorType::get(line, c.b.getI1Type()), isOutside));
+  return c.b.select(
+      c.b.broadcast(outside, c.b.shape(x)),
+      c.b.splat(c.node.getFloat("extrapolation_value", 0), c.b.type(x)), x);
+}
+
 static LogicalResult resize(NodeConversion &c) {
   StringRef mode = c.node.getString("mode", "nearest");
-  StringRef transformation =
-      c.node.getString("coordinate_transformation_mode", "half_pixel");
+  StringRef transformation = c.node.getString(
+      "coordinate_transformation_mode", isOld(c) ? "asymmetric" : "half_pixel");
   StringRef policy = c.node.getString("keep_aspect_ratio_policy", "stretch");
   if (mode != "nearest" && mode != "linear" && mode != "cubic")
     return c.fail("attribute mode = '" + mode + "' is not supported");
-  if (!coordinatesOf(transformation, Axis()))
+  bool crops = cropsRegion(c);
+  if (!crops && !coordinatesOf(transformation, Axis()))
     return c.fail("attribute coordinate_transformation_mode = '" +
                   transformation + "' is not supported");
-  if (policy != "stretch")
+  if (policy != "stretch" && policy != "not_larger" && policy != "not_smaller")
     return c.fail("attribute keep_aspect_ratio_policy = '" + policy +
                   "' is not supported");
-  for (StringRef flag : {"antialias", "exclude_outside"})
-    if (c.node.getInt(flag, 0))
-      return c.fail("attribute " + flag + " = 1 is not supported");
+  bool antialias = c.node.getInt("antialias", 0),
+       excludesOutside = c.node.getInt("exclude_outside", 0);
+  if (crops && (mode == "nearest" || antialias))
+    return c.fail("tf_crop_and_resize is supported only with mode linear or "
+                  "cubic, without antialias");
+  std::optional<double> cubic;
+  if (mode == "cubic")
+    cubic = c.node.getFloat("cubic_coeff_a", -0.75);
   auto axes = axesOf(c);
   if (!axes)
     return failure();
   Value result = c.input(0);
   for (const Axis &axis : *axes) {
+    if (crops) {
+      result = cropped(c, result, axis,
+                       c.node.getInts("axes")
+                           .value_or(SmallVector<int64_t>(c.type(0).getRank()))
+                           .size(),
+                       cubic);
+      if (!result)
+        return failure();
+      continue;
+    }
+    if (mode != "nearest" && (antialias || excludesOutside)) {
+      Value weights =
+          filterWeights(c, axis, *coordinatesOf(transformation, axis), cubic,
+                        antialias, excludesOutside);
+      if (!weights)
+        return failure();
+      result = interpolate(c.b, result, axis.dim, weights);
+      continue;
+    }
     if (mode != "nearest") {
       Weights weights(c.b, c.type(0).getElementType(), axis,
                       *coordinatesOf(transformation, axis));
-      double slope = c.node.getFloat("cubic_coeff_a", -0.75);
       result = interpolate(c.b, result, axis.dim,
-                           mode == "linear" ? weights.linear()
-                                            : weights.cubic(slope));
+                           cubic ? weights.cubic(*cubic) : weights.linear());
       continue;
     }
     auto picked = nearestOf(c, transformation, axis);
@@ -317,8 +448,9 @@ ArrayRef<OperatorEntry> gpuopt::resampleOperators() {
   static const OperatorEntry entries[] = {
       {"DepthToSpace", depthToSpace},
       {"Resize", resize,
-       "no antialias, exclude_outside or tf_crop_and_resize, constant scales "
-       "or sizes"},
-      {"SpaceToDepth", spaceToDepth}};
+       "constant scales, sizes and regions; tf_crop_and_resize of linear and "
+       "cubic alone"},
+      {"SpaceToDepth", spaceToDepth},
+      {"Upsample", resize, "as Resize, up to opset 9"}};
   return entries;
 }

@@ -44,6 +44,8 @@ static LogicalResult trilu(NodeConversion &c) {
   }
   bool upper = c.node.getInt("upper", 1);
   DenseElementsAttr data = constantOf(c.input(0));
+  if (data && !c.isFloat(0) && !c.canCompute(data.getNumElements()))
+    return failure();
   if (data && !c.isFloat(0))
     return c.yield(triangleOfConstant(c, data, upper, diagonal));
   RankedTensorType index = type.clone(c.b.getI64Type());

@@ -237,7 +237,9 @@ static LogicalResult scatterElements(NodeConversion &c) {
 }
 
 ArrayRef<OperatorEntry> gpuopt::scatterOperators() {
-  static const OperatorEntry entries[] = {{"ScatterElements", scatterElements},
-                                          {"ScatterND", scatterND}};
+  static const OperatorEntry entries[] = {
+      {"Scatter", scatterElements, "up to opset 10"},
+      {"ScatterElements", scatterElements},
+      {"ScatterND", scatterND}};
   return entries;
 }

@@ -1,4 +1,4 @@
-//===- Shape.cpp - Shapes, layouts, parts, sequences ----------------------===//
+//===- Shape.cpp - Shapes, layouts, parts ---------------------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -424,22 +424,6 @@ static LogicalResult splitToSequence(NodeConversion &c) {
   return split(c, true);
 }
 
-static LogicalResult sequenceConstruct(NodeConversion &c) {
-  Converted sequence{{}, true};
-  for (unsigned index = 0; index < c.inputCount(); ++index)
-    sequence.tensors.push_back(c.input(index));
-  c.outputs.push_back(sequence);
-  return success();
-}
-
-static LogicalResult sequenceAt(NodeConversion &c) {
-  auto position = c.constantInt(1);
-  if (!position)
-    return failure();
-  auto index = c.axis(*position, c.sequence(0).tensors.size());
-  return index ? c.yield(c.sequence(0).tensors[*index]) : failure();
-}
-
 ArrayRef<OperatorEntry> gpuopt::shapeOperators() {
   static const OperatorEntry entries[] = {
       {"Concat", concat},
@@ -449,8 +433,6 @@ ArrayRef<OperatorEntry> gpuopt::shapeOperators() {
       {"Flatten", flatten},
       {"Range", range, "constants"},
       {"Reshape", reshape},
-      {"SequenceAt", sequenceAt, "constant position"},
-      {"SequenceConstruct", sequenceConstruct},
       {"Shape", shape},
       {"Size", size},
       {"Slice", slice},

@@ -19,9 +19,15 @@ namespace {
 class ModelHasher {
 public:
   std::string hash(onnx::GraphOp graph) {
-    for (BlockArgument input : graph.getBody().front().getArguments())
+    addGraph(graph.getBody());
+    return llvm::toHex(sha.final(), /*LowerCase=*/true).substr(0, 16);
+  }
+
+private:
+  void addGraph(Region &graph) {
+    for (BlockArgument input : graph.getArguments())
       addResult(input);
-    for (Operation &op : graph.getBody().front()) {
+    for (Operation &op : graph.front()) {
       add(op.getName().getStringRef());
       if (auto node = dyn_cast<onnx::NodeOp>(op))
         addNode(node);
@@ -31,11 +37,11 @@ public:
         add(std::to_string(numbers.lookup(operand)));
       for (Value result : op.getResults())
         addResult(result);
+      for (Region &inner : op.getRegions())
+        addGraph(inner);
     }
-    return llvm::toHex(sha.final(), /*LowerCase=*/true).substr(0, 16);
   }
 
-private:
   /// The length goes before each text, so that different lists of texts are
   /// hashed as different bytes.
   void add(StringRef text) {

@@ -70,10 +70,7 @@ static FailureOr<Attribute> importAttribute(const AttributeProto &attribute,
   case AttributeProto::TENSORS:
     return importTensors(attribute, tensors, where);
   case AttributeProto::GRAPH:
-  case AttributeProto::GRAPHS:
-    // The legalisation reports the node together with all others that are not
-    // supported.
-    return Attribute(b.getUnitAttr());
+    return Attribute(b.getUnitAttr()); // the graph is a region of the node
   case AttributeProto::UNDEFINED:
     return reporter.error() << where << " has no type";
   default:

@@ -22,10 +22,11 @@ int64_t ElementType::getNumComponents() const {
 std::optional<ElementType> gpuopt::onnx::getElementType(int32_t dataType,
                                                         MLIRContext *context) {
   Builder b(context);
-  auto get = [&](Type type, int64_t size, TypedField field) {
+  auto get = [&](Type type, int64_t size, TypedField field,
+                 int64_t perByte = 1) {
     return ElementType{TensorProto::DataType_Name(
                            static_cast<TensorProto::DataType>(dataType)),
-                       type, size, field};
+                       type, size, field, perByte};
   };
   auto unsignedInteger = [&](unsigned width) {
     return b.getIntegerType(width, /*isSigned=*/false);
@@ -47,6 +48,18 @@ std::optional<ElementType> gpuopt::onnx::getElementType(int32_t dataType,
     return get(b.getType<Float8E5M2Type>(), 1, TypedField::Int32);
   case TensorProto::FLOAT8E5M2FNUZ:
     return get(b.getType<Float8E5M2FNUZType>(), 1, TypedField::Int32);
+  case TensorProto::FLOAT8E8M0:
+    return get(b.getType<Float8E8M0FNUType>(), 1, TypedField::Int32);
+  case TensorProto::FLOAT4E2M1:
+    return get(b.getType<Float4E2M1FNType>(), 1, TypedField::Int32, 2);
+  case TensorProto::UINT4:
+    return get(unsignedInteger(4), 1, TypedField::Int32, 2);
+  case TensorProto::INT4:
+    return get(b.getIntegerType(4), 1, TypedField::Int32, 2);
+  case TensorProto::UINT2:
+    return get(unsignedInteger(2), 1, TypedField::Int32, 4);
+  case TensorProto::INT2:
+    return get(b.getIntegerType(2), 1, TypedField::Int32, 4);
   case TensorProto::BOOL:
     return get(b.getI1Type(), 1, TypedField::Int32);
   case TensorProto::INT8:

@@ -24,6 +24,9 @@ struct ElementType {
   mlir::Type type;
   int64_t sizeInBytes;
   TypedField field;
+  /// How many elements share a byte: 1 but for integers of 2 and 4 bits and
+  /// floating-point of 4. The first lies in the lowest bits.
+  int64_t perByte = 1;
 
   /// Returns how many numbers an element has in its typed field: 2 for complex
   /// types.
@@ -31,7 +34,7 @@ struct ElementType {
 };
 
 /// Returns the type of a TensorProto.DataType, or nothing for those that gpuopt
-/// does not read: strings and types narrower than a byte.
+/// does not read.
 std::optional<ElementType> getElementType(int32_t dataType,
                                           mlir::MLIRContext *context);
 

@@ -17,6 +17,7 @@
 #include "Functions.h"
 
 #include "Attributes.h"
+#include "Subgraphs.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringSet.h"
@@ -84,6 +85,10 @@ private:
                    std::vector<NodeProto> &copies);
   NodeProto instantiate(const NodeProto &node, const NodeProto &call,
                         const FunctionProto &function, Names &names);
+  /// Returns a node whose graphs call no functions, in which calls have become
+  /// the functions' nodes.
+  FailureOr<NodeProto> inlineInGraphs(const NodeProto &node);
+  bool callsInGraphs(const NodeProto &node) const;
   LogicalResult importDomain(const NodeProto &node,
                              const FunctionProto &function,
                              const Opsets &functionOpsets);
@@ -160,6 +165,9 @@ FunctionInliner::bindValues(const NodeProto &call,
   return names;
 }
 
+static void resolveAttributes(const NodeProto &node, const NodeProto &call,
+                              const FunctionProto &function, NodeProto &copy);
+
 NodeProto FunctionInliner::instantiate(const NodeProto &node,
                                        const NodeProto &call,
                                        const FunctionProto &function,
@@ -178,6 +186,23 @@ NodeProto FunctionInliner::instantiate(const NodeProto &node,
   for (std::string &output : *copy.mutable_output())
     output = rename(output);
 
+  for (const std::string &name : getReadNames(node))
+    rename(name); // what its graphs read, too
+  copy.clear_attribute();
+  resolveAttributes(node, call, function, copy);
+  for (AttributeProto &attribute : *copy.mutable_attribute())
+    if (attribute.type() == AttributeProto::GRAPH)
+      renameValues(*attribute.mutable_g(), names, [&](const std::string &name) {
+        return makeUnique(prefix + name);
+      });
+  return copy;
+}
+
+/// Gives `copy` the attributes of `node`, a node of a function, and those of
+/// the nodes of its graphs: attributes that refer to the function's take the
+/// call's value, or else the default, or else disappear.
+static void resolveAttributes(const NodeProto &node, const NodeProto &call,
+                              const FunctionProto &function, NodeProto &copy) {
   auto find = [](const auto &attributes,
                  const std::string &name) -> const AttributeProto * {
     auto found =
@@ -186,7 +211,6 @@ NodeProto FunctionInliner::instantiate(const NodeProto &node,
         });
     return found == attributes.end() ? nullptr : &*found;
   };
-  copy.clear_attribute();
   for (const AttributeProto &attribute : node.attribute()) {
     const AttributeProto *value = &attribute;
     if (!attribute.ref_attr_name().empty()) {
@@ -199,8 +223,14 @@ NodeProto FunctionInliner::instantiate(const NodeProto &node,
     AttributeProto *resolved = copy.add_attribute();
     *resolved = *value;
     resolved->set_name(attribute.name());
+    if (value != &attribute || resolved->type() != AttributeProto::GRAPH)
+      continue; // a graph of the call is no part of the function
+    for (NodeProto &inner : *resolved->mutable_g()->mutable_node()) {
+      NodeProto before = inner;
+      inner.clear_attribute();
+      resolveAttributes(before, call, function, inner);
+    }
   }
-  return copy;
 }
 
 LogicalResult FunctionInliner::importDomain(const NodeProto &node,
@@ -251,8 +281,48 @@ LogicalResult FunctionInliner::append(const NodeProto &node) {
   auto function = functions.find(getKey(node, node.op_type()));
   if (function != functions.end())
     return inlineCall(node, *function->second);
-  list.nodes.push_back(&node);
-  return success();
+  if (!callsInGraphs(node)) {
+    list.nodes.push_back(&node);
+    return success();
+  }
+  FailureOr<NodeProto> inlined = inlineInGraphs(node);
+  if (failed(inlined))
+    return failure();
+  list.owned.push_back(std::move(*inlined));
+  list.nodes.push_back(&list.owned.back());
+  return countNode(list.owned.back());
+}
+
+bool FunctionInliner::callsInGraphs(const NodeProto &node) const {
+  return llvm::any_of(getSubgraphs(node), [&](const proto::GraphProto *graph) {
+    return llvm::any_of(graph->node(), [&](const NodeProto &inner) {
+      return functions.count(getKey(inner, inner.op_type())) ||
+             callsInGraphs(inner);
+    });
+  });
+}
+
+FailureOr<NodeProto> FunctionInliner::inlineInGraphs(const NodeProto &node) {
+  NodeProto copy = node;
+  for (AttributeProto &attribute : *copy.mutable_attribute()) {
+    if (attribute.type() != AttributeProto::GRAPH)
+      continue;
+    std::vector<const NodeProto *> around;
+    std::swap(around, list.nodes);
+    LogicalResult result = success();
+    for (const NodeProto &inner : attribute.g().node())
+      if (succeeded(result))
+        result = append(inner);
+    std::swap(around, list.nodes);
+    if (failed(result))
+      return failure();
+    proto::GraphProto graph = attribute.g();
+    graph.clear_node();
+    for (const NodeProto *inner : around)
+      *graph.add_node() = *inner;
+    *attribute.mutable_g() = std::move(graph);
+  }
+  return copy;
 }
 
 FailureOr<NodeList> FunctionInliner::run() {

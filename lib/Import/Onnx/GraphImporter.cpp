@@ -8,6 +8,8 @@
 #include "GraphImporter.h"
 
 #include "Attributes.h"
+#include "Subgraphs.h"
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/JSON.h"
 
@@ -207,15 +209,84 @@ LogicalResult GraphImporter::importNode(const NodeProto &node) {
     types.push_back(getType(*output));
     names.push_back(*output);
   }
+  std::vector<const GraphProto *> graphs = getSubgraphs(node);
   StringRef domain = node.domain();
-  auto op =
-      NodeOp::create(builder, getNodeLoc(node, builder.getContext()), types,
-                     node.op_type(), operands, attributes, names,
-                     domain == GraphOp::kDefaultDomain ? StringRef() : domain);
+  auto op = NodeOp::create(
+      builder, getNodeLoc(node, builder.getContext()), types, node.op_type(),
+      operands, attributes, names,
+      domain == GraphOp::kDefaultDomain ? StringRef() : domain, graphs.size());
   for (auto [value, name] : llvm::zip(op.getResults(), names))
     if (!name.empty())
       values[name] = value;
+  for (auto [graph, region] : llvm::zip(graphs, op.getGraphs()))
+    if (failed(importSubgraph(*graph, describe(node), region)))
+      result = failure();
   return result;
+}
+
+LogicalResult GraphImporter::importTensors(const GraphProto &inner,
+                                           StringRef where) {
+  LogicalResult result = success();
+  if (inner.sparse_initializer_size() > 0)
+    result = reporter.error() << where
+                              << " has a graph with a sparse "
+                                 "initializer, which is not supported";
+  for (const TensorProto &tensor : inner.initializer()) {
+    FailureOr<ElementsAttr> value =
+        tensors.importAttribute(tensor, "initializer '" + tensor.name() + "'");
+    if (failed(value)) {
+      result = failure();
+      continue;
+    }
+    values[tensor.name()] = InitializerOp::create(
+        builder, getNameLoc(tensor.name(), builder.getContext()), tensor.name(),
+        *value);
+  }
+  return result;
+}
+
+LogicalResult GraphImporter::importSubgraph(const GraphProto &inner,
+                                            StringRef where, Region &region) {
+  OpBuilder::InsertionGuard guard(builder);
+  Block *block = builder.createBlock(&region);
+  // Names of this graph mean nothing behind it.
+  llvm::StringMap<Value> outside;
+  for (const std::string &name : getDefinedNames(inner))
+    outside.try_emplace(name, values.lookup(name));
+  llvm::scope_exit leave([&] {
+    for (const auto &entry : outside)
+      if (entry.second)
+        values[entry.first()] = entry.second;
+      else
+        values.erase(entry.first());
+  });
+  llvm::StringSet<> initializers;
+  for (const TensorProto &tensor : inner.initializer())
+    initializers.insert(tensor.name());
+  for (const ValueInfoProto &info : inner.value_info())
+    types.try_emplace(info.name(), &info.type());
+  for (const ValueInfoProto &input : inner.input())
+    if (!initializers.contains(input.name()))
+      values[input.name()] =
+          block->addArgument(dimensions.getValueType(input.type()),
+                             getNameLoc(input.name(), builder.getContext()));
+  if (failed(importTensors(inner, where)))
+    return failure();
+  for (const NodeProto &node : inner.node()) {
+    for (const std::string &name : getReadNames(node))
+      if (!values.count(name))
+        return reporter.error()
+               << where << " has a graph in which " << describe(node)
+               << " reads '" << name << "', which nothing before it defines";
+    if (failed(importNode(node)))
+      return failure();
+  }
+  // What the outputs read was defined where the node stands.
+  SmallVector<Value> outputs;
+  for (const ValueInfoProto &output : inner.output())
+    outputs.push_back(values.at(output.name()));
+  ReturnOp::create(builder, graphOp.getLoc(), outputs);
+  return success();
 }
 
 void GraphImporter::createReturn() {

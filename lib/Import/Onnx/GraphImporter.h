@@ -38,6 +38,13 @@ private:
   mlir::LogicalResult importInitializers();
   mlir::LogicalResult setTied(InitializerOp op, llvm::StringRef json);
   mlir::LogicalResult importNode(const proto::NodeProto &node);
+  /// Fills the region of a node with the graph that is one of its attributes.
+  mlir::LogicalResult importSubgraph(const proto::GraphProto &inner,
+                                     llvm::StringRef where,
+                                     mlir::Region &region);
+  /// Imports the tensors of such a graph.
+  mlir::LogicalResult importTensors(const proto::GraphProto &inner,
+                                    llvm::StringRef where);
   void createReturn();
 
   /// Returns the value of a name; `onnx.none` for the empty name.

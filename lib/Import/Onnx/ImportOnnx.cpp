@@ -16,10 +16,9 @@ using namespace mlir;
 using namespace gpuopt;
 using namespace gpuopt::onnx;
 
-/// The oldest opset that is read. Older operators differ in ways that no
-/// present exporter produces (axes as attributes, for one); such files should
-/// be converted to a newer opset.
-static constexpr int64_t kMinOpset = 13;
+/// The oldest opset that is read. Older operators broadcast in another way;
+/// such files should be converted to a newer opset.
+static constexpr int64_t kMinOpset = 7;
 /// The newest opset whose operators were compared with what gpuopt reads. Later
 /// operators may have attributes with another meaning.
 static constexpr int64_t kNewestOpset = 28;

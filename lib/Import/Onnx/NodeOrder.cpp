@@ -8,6 +8,7 @@
 #include "NodeOrder.h"
 
 #include "Attributes.h"
+#include "Subgraphs.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -92,9 +93,7 @@ LogicalResult NodeSorter::collectDefinitions() {
 LogicalResult NodeSorter::collectUses() {
   LogicalResult result = success();
   for (auto [index, node] : llvm::enumerate(nodes)) {
-    for (const std::string &input : node->input()) {
-      if (input.empty())
-        continue;
+    for (const std::string &input : getReadNames(*node)) {
       auto definer = definers.find(input);
       if (definer == definers.end()) {
         result = reporter.error() << describe(*node) << " reads '" << input
@@ -135,7 +134,7 @@ FailureOr<std::vector<const NodeProto *>> NodeSorter::sort() {
 
 int NodeSorter::findPending(const NodeProto &node,
                             const std::vector<bool> &done) const {
-  for (const std::string &input : node.input())
+  for (const std::string &input : getReadNames(node))
     if (auto definer = definers.find(input); definer != definers.end() &&
                                              definer->second >= 0 &&
                                              !done[definer->second])

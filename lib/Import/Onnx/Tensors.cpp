@@ -24,13 +24,37 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 /// which models keep those of their longest sequence.
 static bool isInlined(RankedTensorType type, int64_t numElements,
                       int64_t sizeInBytes) {
-  return type.getElementType().isInteger()
-             ? sizeInBytes <= kMaxInlineIntegerBytes
-             : numElements <= kMaxInlineElements;
+  Type element = type.getElementType();
+  if (element.isIntOrFloat() && !element.isInteger(1) &&
+      element.getIntOrFloatBitWidth() < 8)
+    return true; // their bytes in the file are not those of a tensor
+  bool isNarrow =
+      isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8;
+  return isNarrow || element.isInteger() ? sizeInBytes <= kMaxInlineIntegerBytes
+                                         : numElements <= kMaxInlineElements;
+}
+
+/// Returns elements that share bytes, each in a byte of its own.
+static std::string unpack(StringRef bytes, int64_t count, int64_t perByte) {
+  std::string elements;
+  int64_t bits = 8 / perByte;
+  for (int64_t index = 0; index < count; ++index) {
+    uint8_t byte = bytes[index / perByte];
+    elements += char(byte >> (index % perByte * bits) & ((1 << bits) - 1));
+  }
+  return elements;
 }
 
 /// Returns elements from the bytes of a file; a boolean takes one byte.
 static ElementsAttr makeElements(RankedTensorType type, StringRef bytes) {
+  Type element = type.getElementType();
+  if (element.isIntOrFloat() && !element.isInteger(1) &&
+      element.getIntOrFloatBitWidth() < 8) {
+    std::string elements = unpack(bytes, type.getNumElements(),
+                                  8 / element.getIntOrFloatBitWidth());
+    return DenseElementsAttr::getFromRawBuffer(
+        type, ArrayRef<char>(elements.data(), elements.size()));
+  }
   if (type.getElementType().isInteger(1)) {
     auto isTrue = [](char byte) { return byte != 0; };
     return DenseElementsAttr::get(
@@ -60,7 +84,10 @@ TensorImporter::getType(const TensorProto &tensor, StringRef where) const {
     return error << "]";
   }
   return Type{*element, RankedTensorType::get(shape, element->type),
-              *numElements, *numElements * element->sizeInBytes};
+              *numElements,
+              element->perByte == 1
+                  ? *numElements * element->sizeInBytes
+                  : llvm::divideCeilSigned(*numElements, element->perByte)};
 }
 
 LogicalResult TensorImporter::checkSize(const Type &type, int64_t sizeInBytes,
@@ -96,6 +123,14 @@ FailureOr<ElementsAttr> TensorImporter::readTypedData(const TensorProto &tensor,
   auto read = [&](const auto &field) -> FailureOr<ElementsAttr> {
     using Number = std::decay_t<decltype(*field.data())>;
     ArrayRef<Number> numbers(field.data(), field.size());
+    if (type.element.perByte > 1) {
+      if (field.size() != type.sizeInBytes)
+        return reporter.error()
+               << where << " has " << field.size() << " bytes of data, but "
+               << type.tensor << " needs " << type.sizeInBytes;
+      std::string bytes(numbers.begin(), numbers.end());
+      return makeElements(type.tensor, bytes);
+    }
     int64_t components = type.element.getNumComponents();
     if (field.size() != type.numElements * components)
       return reporter.error()

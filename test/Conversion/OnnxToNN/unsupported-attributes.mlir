@@ -12,10 +12,10 @@
 // CHECK-NEXT: Einsum (opset 23) at 'sizes': a letter of the equation has the sizes 6 and 4
 // CHECK-NEXT: Einsum (opset 23) at 'result': the equation's result 'iz' is malformed
 // CHECK-NEXT: Einsum (opset 23) at 'digit': the equation's term 'ij2' is malformed
-// CHECK-NEXT: Resize (opset 23) at 'outside_excluded': attribute exclude_outside = 1 is not supported
-// CHECK-NEXT: Resize (opset 23) at 'crop': attribute coordinate_transformation_mode = 'tf_crop_and_resize' is not supported
-// CHECK-NEXT: Resize (opset 23) at 'aspect': attribute keep_aspect_ratio_policy = 'not_larger' is not supported
-// CHECK-NEXT: Resize (opset 23) at 'antialias': attribute antialias = 1 is not supported
+// CHECK-NEXT: Resize (opset 23) at 'mode': attribute coordinate_transformation_mode = 'far' is not supported
+// CHECK-NEXT: Resize (opset 23) at 'crop': tf_crop_and_resize is supported only with mode linear or cubic, without antialias
+// CHECK-NEXT: Resize (opset 23) at 'aspect': attribute keep_aspect_ratio_policy = 'wider' is not supported
+// CHECK-NEXT: Resize (opset 23) at 'no_region': operand 1 (the region) must be a constant of two numbers for each dimension that is resized
 // CHECK-NEXT: Resize (opset 23) at 'rounding': attribute nearest_mode = 'even' is not supported
 // CHECK-NEXT: Resize (opset 23) at 'count': scales or sizes must have one element per dimension
 // CHECK-NEXT: Resize (opset 23) at 'empty': the result would be empty
@@ -38,9 +38,8 @@
 // CHECK-NEXT: RNN (opset 23) at 'both': the weights do not fit the operand, hidden_size and direction
 // CHECK-NEXT: RNN (opset 23) at 'lengths': operand 4 (sequence_lens) must be the whole length
 // CHECK-NEXT: RNN (opset 23) at 'state': operand 5 (an initial state) does not fit
-// CHECK-NEXT: RNN (opset 23) at 'turned': attribute layout = 1 is not supported
 // CHECK-NEXT: RNN (opset 23) at 'single': the sequence and its weights must have rank 3
-// CHECK-NEXT: LSTM (opset 23) at 'peeping': operand 7 (peepholes) is not supported
+// CHECK-NEXT: LSTM (opset 23) at 'peeping': operand 7 (peepholes) must have shape [directions, 3 * hidden_size]
 // CHECK-NEXT: LSTM (opset 23) at 'coupled': attribute input_forget is not supported
 // CHECK-NEXT: docs/onnx-operators.md
 onnx.graph @g(%x: tensor<2x6x4xf32>, %s: tensor<6xf32>, %i: tensor<5xf32>, %image: tensor<1x2x3x4xf32>, %n: tensor<3xi64>) -> !onnx.unknown attributes {inputNames = ["x", "s", "i", "image", "n"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y"]} {
@@ -57,10 +56,10 @@ onnx.graph @g(%x: tensor<2x6x4xf32>, %s: tensor<6xf32>, %i: tensor<5xf32>, %imag
   %sizes = onnx.initializer "sizes" = dense<[2, 6, 8]> : tensor<3xi64>
   %zero = onnx.initializer "zero" = dense<[2, 0, 8]> : tensor<3xi64>
   %two = onnx.initializer "two" = dense<[2, 6]> : tensor<2xi64>
-  %8 = onnx.node "Resize"(%x, %none, %none, %sizes) {mode = "cubic", exclude_outside = 1 : i64} : (tensor<2x6x4xf32>, none, none, tensor<3xi64>) -> !onnx.unknown loc("outside_excluded")
+  %8 = onnx.node "Resize"(%x, %none, %none, %sizes) {coordinate_transformation_mode = "far"} : (tensor<2x6x4xf32>, none, none, tensor<3xi64>) -> !onnx.unknown loc("mode")
   %9 = onnx.node "Resize"(%x, %none, %none, %sizes) {coordinate_transformation_mode = "tf_crop_and_resize"} : (tensor<2x6x4xf32>, none, none, tensor<3xi64>) -> !onnx.unknown loc("crop")
-  %10 = onnx.node "Resize"(%x, %none, %none, %sizes) {keep_aspect_ratio_policy = "not_larger"} : (tensor<2x6x4xf32>, none, none, tensor<3xi64>) -> !onnx.unknown loc("aspect")
-  %11 = onnx.node "Resize"(%x, %none, %none, %sizes) {mode = "linear", antialias = 1 : i64} : (tensor<2x6x4xf32>, none, none, tensor<3xi64>) -> !onnx.unknown loc("antialias")
+  %10 = onnx.node "Resize"(%x, %none, %none, %sizes) {keep_aspect_ratio_policy = "wider"} : (tensor<2x6x4xf32>, none, none, tensor<3xi64>) -> !onnx.unknown loc("aspect")
+  %11 = onnx.node "Resize"(%x, %none, %none, %sizes) {mode = "linear", coordinate_transformation_mode = "tf_crop_and_resize"} : (tensor<2x6x4xf32>, none, none, tensor<3xi64>) -> !onnx.unknown loc("no_region")
   %12 = onnx.node "Resize"(%x, %none, %none, %sizes) {nearest_mode = "even"} : (tensor<2x6x4xf32>, none, none, tensor<3xi64>) -> !onnx.unknown loc("rounding")
   %13 = onnx.node "Resize"(%x, %none, %none, %two) : (tensor<2x6x4xf32>, none, none, tensor<2xi64>) -> !onnx.unknown loc("count")
   %14 = onnx.node "Resize"(%x, %none, %none, %zero) : (tensor<2x6x4xf32>, none, none, tensor<3xi64>) -> !onnx.unknown loc("empty")
@@ -97,7 +96,6 @@ onnx.graph @g(%x: tensor<2x6x4xf32>, %s: tensor<6xf32>, %i: tensor<5xf32>, %imag
   %lens = onnx.initializer "lens" = dense<[2, 2, 1, 2, 2, 2]> : tensor<6xi64>
   %37 = onnx.node "RNN"(%x, %wr, %r, %none, %lens) : (tensor<2x6x4xf32>, tensor<1x3x4xf32>, tensor<1x3x3xf32>, none, tensor<6xi64>) -> !onnx.unknown loc("lengths")
   %38 = onnx.node "RNN"(%x, %wr, %r, %none, %none, %r) : (tensor<2x6x4xf32>, tensor<1x3x4xf32>, tensor<1x3x3xf32>, none, none, tensor<1x3x3xf32>) -> !onnx.unknown loc("state")
-  %39 = onnx.node "RNN"(%x, %wr, %r) {layout = 1 : i64} : (tensor<2x6x4xf32>, tensor<1x3x4xf32>, tensor<1x3x3xf32>) -> !onnx.unknown loc("turned")
   %40 = onnx.node "RNN"(%s, %wr, %r) : (tensor<6xf32>, tensor<1x3x4xf32>, tensor<1x3x3xf32>) -> !onnx.unknown loc("single")
   %r4 = onnx.initializer "r4" = dense<0.0> : tensor<1x12x3xf32>
   %w4 = onnx.initializer "w4" = dense<0.0> : tensor<1x12x4xf32>

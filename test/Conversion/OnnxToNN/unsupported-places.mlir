@@ -52,7 +52,7 @@
 // CHECK-NEXT: Attention (opset 23) at 'lengths': operand 6 (nonpad_kv_seqlen) must be a length for each sequence of the batch, without a cache of keys and values
 // CHECK-NEXT: Attention (opset 23) at 'scores': attribute qk_matmul_output_mode = 7 is not supported
 // CHECK-NEXT: Cast (opset 23) at 'text': a cast to string (attribute to = 8) is not supported
-// CHECK-NEXT: Cast (opset 23) at 'float8': a cast to a type of number 17 (attribute to = 17) is not supported
+// CHECK-NEXT: Cast (opset 23) at 'float8': a cast to float8e8m0 (attribute to = 24) is not supported
 // CHECK-NEXT: docs/onnx-operators.md
 onnx.graph @g(%x: tensor<2x6x4xf32>, %v: tensor<6xf32>, %image: tensor<1x2x3x4xf32>, %volume: tensor<1x1x2x2x2xf32>, %n: tensor<3xi64>, %labels: tensor<2x4xi64>, %empty: tensor<0x4xf32>, %bytes: tensor<6xi8>, %three: tensor<3xi8>, %grid: tensor<1x2x2x2xf32>, %long: tensor<5000xf32>, %places: tensor<1x2x3x4xi64>, %ids: tensor<2x6xi64>) -> !onnx.unknown attributes {inputNames = ["x", "v", "image", "volume", "n", "labels", "empty", "bytes", "three", "grid", "long", "places", "ids"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y"]} {
   %none = onnx.none : none
@@ -120,6 +120,6 @@ onnx.graph @g(%x: tensor<2x6x4xf32>, %v: tensor<6xf32>, %image: tensor<1x2x3x4xf
   %50, %51, %52, %53 = onnx.node "Attention"(%image, %image, %image) {qk_matmul_output_mode = 7 : i64} as ["y50", "y51", "y52", "y53"] : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>) -> (!onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown) loc("scores")
   %54 = onnx.node "Identity"(%53) : (!onnx.unknown) -> !onnx.unknown loc("read")
   %55 = onnx.node "Cast"(%v) {to = 8 : i64} : (tensor<6xf32>) -> !onnx.unknown loc("text")
-  %56 = onnx.node "Cast"(%v) {to = 17 : i64} : (tensor<6xf32>) -> !onnx.unknown loc("float8")
+  %56 = onnx.node "Cast"(%v) {to = 24 : i64} : (tensor<6xf32>) -> !onnx.unknown loc("float8")
   onnx.return %0 : !onnx.unknown
 }

@@ -6,6 +6,10 @@
 // CHECK-NEXT: Unique (opset 23) at 'unique': the compiler would go through 1099511627776 elements
 // CHECK-NEXT: EyeLike (opset 23) at 'eye': the compiler would go through 1099511627776 elements
 // CHECK-NEXT: Pad (opset 23) at 'mirrored': the compiler would go through 1099511627780 elements
+// CHECK-NEXT: Trilu (opset 23) at 'triangle': the compiler would go through 1099511627776 elements
+// CHECK-NEXT: Pad (opset 23) at 'padded': the compiler would go through 1099511627777 elements
+// CHECK-NEXT: CenterCropPad (opset 23) at 'surrounded': the compiler would go through 1099511627776 elements
+// CHECK-NEXT: Resize (opset 23) at 'filtered': a dimension of 4 elements is too large to be resized to 8000000 in this way
 // CHECK-NEXT: GridSample (opset 23) at 'sampled': each result reads 4^6 elements, but at most 1024 are supported
 // CHECK-NEXT: ScatterND (opset 23) at 'scalar': operand and indices must have rank 1 or more
 // CHECK-NEXT: docs/onnx-operators.md
@@ -19,6 +23,14 @@ onnx.graph @g(%v: tensor<4xf32>, %s: tensor<f32>, %n: tensor<1x1xi64>, %image: t
   %3 = onnx.node "ConstantOfShape"(%square) : (tensor<2xi64>) -> !onnx.unknown loc("matrix")
   %4 = onnx.node "EyeLike"(%3) {dtype = 7 : i64} : (!onnx.unknown) -> !onnx.unknown loc("eye")
   %5 = onnx.node "Pad"(%v, %pads) {mode = "reflect"} : (tensor<4xf32>, tensor<2xi64>) -> !onnx.unknown loc("mirrored")
+  %integers = onnx.node "ConstantOfShape"(%square) {value = dense<1> : tensor<1xi64>} : (tensor<2xi64>) -> !onnx.unknown loc("integers")
+  %triangle = onnx.node "Trilu"(%integers) : (!onnx.unknown) -> !onnx.unknown loc("triangle")
+  %one = onnx.initializer "one" = dense<1> : tensor<1xi64>
+  %padded = onnx.node "Pad"(%one, %pads) : (tensor<1xi64>, tensor<2xi64>) -> !onnx.unknown loc("padded")
+  %surrounded = onnx.node "CenterCropPad"(%one, %many) : (tensor<1xi64>, tensor<1xi64>) -> !onnx.unknown loc("surrounded")
+  %none = onnx.none : none
+  %wide = onnx.initializer "wide" = dense<8000000> : tensor<1xi64>
+  %filtered = onnx.node "Resize"(%v, %none, %none, %wide) {mode = "linear", antialias = 1 : i64} : (tensor<4xf32>, none, none, tensor<1xi64>) -> !onnx.unknown loc("filtered")
   %6 = onnx.node "GridSample"(%image, %grid) {mode = "cubic"} : (tensor<1x1x2x2x2x2x2x2xf32>, tensor<1x1x1x1x1x1x1x6xf32>) -> !onnx.unknown loc("sampled")
   %7 = onnx.node "ScatterND"(%s, %n, %v) : (tensor<f32>, tensor<1x1xi64>, tensor<4xf32>) -> !onnx.unknown loc("scalar")
   onnx.return %1 : !onnx.unknown

@@ -542,6 +542,14 @@ func.func @result(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
+func.func @straight(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{expects 'nn.straight_through' to be a unit on a 'math.roundeven', but got unit}}
+  %0 = arith.negf %x {nn.straight_through} : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
 func.func @unknown(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @below {{has an attribute 'nn.origin', which 'nn' does not know}}
   %0 = arith.negf %x {nn.origin = #nn.origin<gradient of "a">} : tensor<4xf32>

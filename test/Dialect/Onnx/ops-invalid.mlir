@@ -121,3 +121,17 @@ onnx.node "A" in "ai.onnx"() : () -> ()
 ^bb0(%x: tensor<4xf32>):
   "other.return"() : () -> ()
 }) : () -> ()
+
+// -----
+
+// node (C5)
+// expected-error @below {{expects a region for each attribute that is a graph, 1, but got 0}}
+%0 = onnx.node "Loop"() {body} : () -> !onnx.unknown
+
+// -----
+
+// node (C5)
+// expected-error @below {{expects graphs to end in 'onnx.return'}}
+%0 = "onnx.node"() <{opType = "Loop", onnxAttributes = {body}}> ({
+  "other.return"() : () -> ()
+}) : () -> !onnx.unknown

@@ -34,6 +34,24 @@ onnx.graph @attributes() attributes {inputNames = [], outputNames = [], opsets =
   onnx.return
 }
 
+// Graphs inside of nodes read what is around them.
+// CHECK-LABEL: onnx.graph @graphs
+onnx.graph @graphs(%c: tensor<i1>, %x: tensor<4xf32>) -> !onnx.unknown attributes {inputNames = ["c", "x"], opsets = {ai.onnx = 20}, outputNames = ["y"]} {
+  // CHECK: %y = onnx.node "If"(%c) {else_branch, then_branch} as ["y"] : (tensor<i1>) -> !onnx.unknown {
+  // CHECK-NEXT: onnx.return %x
+  // CHECK-NEXT: }, {
+  // CHECK-NEXT: %e = onnx.node "Exp"(%x)
+  // CHECK-NEXT: onnx.return %e
+  // CHECK-NEXT: }
+  %y = onnx.node "If"(%c) {else_branch, then_branch} as ["y"] : (tensor<i1>) -> !onnx.unknown {
+    onnx.return %x : tensor<4xf32>
+  }, {
+    %e = onnx.node "Exp"(%x) as ["e"] : (tensor<4xf32>) -> tensor<4xf32>
+    onnx.return %e : tensor<4xf32>
+  }
+  onnx.return %y : !onnx.unknown
+}
+
 // Values print under their names in the file, where these are valid.
 // RUN: gpuopt-opt %s | FileCheck %s --check-prefix=NAMES
 // NAMES: onnx.graph @net(%x:

@@ -139,6 +139,11 @@ void atan2Rule(const Rule &r) {
 
 /// A step function has the gradient 0 wherever it has one.
 void stepRule(const Rule &) {}
+/// Rounding is such a step, or passes the gradient on.
+void roundRule(const Rule &r) {
+  if (r.op->hasAttr(gpuopt::nn::kStraightThrough))
+    r.result[0] = r.dy;
+}
 void negRule(const Rule &r) { r.result[0] = r.b.neg(r.dy); }
 void castRule(const Rule &r) {
   RankedTensorType from = r.b.type(r.x()), to = r.b.type(r.dy);
@@ -256,7 +261,7 @@ void gpuopt::nn::registerElementwiseVjps(DialectRegistry &registry) {
     math::AtanhOp::attachInterface<Model<math::AtanhOp, atanhRule>>(*context);
     math::CeilOp::attachInterface<Model<math::CeilOp, stepRule>>(*context);
     math::FloorOp::attachInterface<Model<math::FloorOp, stepRule>>(*context);
-    math::RoundEvenOp::attachInterface<Model<math::RoundEvenOp, stepRule>>(
+    math::RoundEvenOp::attachInterface<Model<math::RoundEvenOp, roundRule>>(
         *context);
     math::AbsFOp::attachInterface<Model<math::AbsFOp, absRule>>(*context);
     math::PowFOp::attachInterface<Model<math::PowFOp, powRule>>(*context);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include "gpuopt/Dialect/NN/IR/ElementwiseVjp.h"
 #include "gpuopt/Support/RowPitch.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -119,6 +120,11 @@ LogicalResult NNDialect::verifyOperationAttribute(Operation *op,
     if (!number || !number.getType().isInteger(64) || number.getInt() < 0)
       return op->emitOpError("expects '")
              << name << "' to be the number of a result, but got " << value;
+  } else if (name == kStraightThrough) {
+    if (!isa<math::RoundEvenOp>(op) || !isa<UnitAttr>(value))
+      return op->emitOpError("expects '")
+             << name << "' to be a unit on a 'math.roundeven', but got "
+             << value;
   } else {
     return op->emitOpError("has an attribute '")
            << name << "', which 'nn' does not know";

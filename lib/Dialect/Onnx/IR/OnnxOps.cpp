@@ -101,12 +101,17 @@ LogicalResult GraphOp::verify() {
 }
 
 LogicalResult GraphOp::verifyRegions() {
-  for (NodeOp node : getBody().getOps<NodeOp>())
-    if (!getOpset(node.getDomain())) // (C5)
-      return node.emitOpError("expects the graph to import its domain '")
-             << (node.getDomain().empty() ? StringRef(kDefaultDomain)
-                                          : node.getDomain())
-             << "', but 'opsets' is " << getOpsets();
+  WalkResult walk = getBody().walk([&](NodeOp node) {
+    if (getOpset(node.getDomain())) // (C5)
+      return WalkResult::advance();
+    node.emitOpError("expects the graph to import its domain '")
+        << (node.getDomain().empty() ? StringRef(kDefaultDomain)
+                                     : node.getDomain())
+        << "', but 'opsets' is " << getOpsets();
+    return WalkResult::interrupt();
+  });
+  if (walk.wasInterrupted())
+    return failure();
   auto end = dyn_cast<ReturnOp>(getBody().front().back());
   if (!end) // (C6)
     return emitOpError("expects to end in 'onnx.return'");
@@ -137,12 +142,14 @@ void GraphOp::getAsmBlockArgumentNames(Region &region,
 void NodeOp::build(OpBuilder &builder, OperationState &state,
                    TypeRange resultTypes, StringRef opType, ValueRange inputs,
                    ArrayRef<NamedAttribute> attributes,
-                   ArrayRef<StringRef> resultNames, StringRef domain) {
+                   ArrayRef<StringRef> resultNames, StringRef domain,
+                   unsigned graphs) {
   build(builder, state, resultTypes, builder.getStringAttr(opType),
         builder.getStringAttr(domain), inputs,
         builder.getDictionaryAttr(attributes),
         resultNames.empty() ? ArrayAttr()
-                            : builder.getStrArrayAttr(resultNames));
+                            : builder.getStrArrayAttr(resultNames),
+        graphs);
 }
 
 /// Returns whether ONNX has attributes of this kind (types and sparse tensors
@@ -176,7 +183,29 @@ LogicalResult NodeOp::verify() {
   if (getDomain() == GraphOp::kDefaultDomain) // (C4)
     return emitOpError("expects the default domain to be left out, but got '")
            << getDomain() << "'";
+  size_t graphs =
+      llvm::count_if(getOnnxAttributes(), [](NamedAttribute attribute) {
+        return isa<UnitAttr>(attribute.getValue());
+      });
+  if (graphs != getGraphs().size()) // (C5)
+    return emitOpError("expects a region for each attribute that is a graph, ")
+           << graphs << ", but got " << getGraphs().size();
+  for (Region &graph : getGraphs())
+    if (graph.front().empty() || !isa<ReturnOp>(graph.front().back()))
+      return emitOpError("expects graphs to end in 'onnx.return'");
   return success();
+}
+
+Region *NodeOp::getSubgraph(StringRef name) {
+  size_t index = 0;
+  for (NamedAttribute attribute : getOnnxAttributes()) {
+    if (!isa<UnitAttr>(attribute.getValue()))
+      continue;
+    if (attribute.getName() == name)
+      return index < getGraphs().size() ? &getGraphs()[index] : nullptr;
+    ++index;
+  }
+  return nullptr;
 }
 
 int64_t NodeOp::getOpset() {

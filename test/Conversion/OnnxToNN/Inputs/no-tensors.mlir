@@ -12,7 +12,7 @@ onnx.graph @g(%x: tensor<4xf32>) -> !onnx.unknown attributes {inputNames = ["x"]
 
 // -----
 
-// expected-error @below {{initializer 'table': integer tensors of this size are not supported}}
+// expected-error @below {{initializer 'table': integers, and numbers of 8 bits, of this size are not supported}}
 onnx.graph @g(%x: tensor<4xf32>) -> !onnx.unknown attributes {inputNames = ["x"], opsets = {ai.onnx = 20 : i64}, outputNames = ["y"]} {
   %table = onnx.initializer "table" at <"weights", offset = 0, size = 32> : tensor<4xi64>
   %0 = onnx.node "Gather"(%x, %table) : (tensor<4xf32>, tensor<4xi64>) -> !onnx.unknown

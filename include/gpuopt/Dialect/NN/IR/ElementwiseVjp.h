@@ -8,11 +8,17 @@
 #ifndef GPUOPT_DIALECT_NN_IR_ELEMENTWISEVJP_H
 #define GPUOPT_DIALECT_NN_IR_ELEMENTWISEVJP_H
 
+#include "llvm/ADT/StringRef.h"
+
 namespace mlir {
 class DialectRegistry;
 } // namespace mlir
 
 namespace gpuopt::nn {
+
+/// A unit attribute of math.roundeven whose gradient is that of its result, as
+/// if nothing were rounded: quantisation-aware training needs that.
+inline constexpr llvm::StringLiteral kStraightThrough = "nn.straight_through";
 
 /// Attaches DifferentiableOpInterface to the upstream `arith` and `math` ops
 /// that have a gradient, as ops on tensors.

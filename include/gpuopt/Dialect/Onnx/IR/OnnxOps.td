@@ -87,10 +87,11 @@ def Onnx_GraphOp : Onnx_Op<"graph", [FunctionOpInterface, IsolatedFromAbove,
 }
 
 def Onnx_ReturnOp : Onnx_Op<"return", [Pure, Terminator, ReturnLike,
-    HasParent<"GraphOp">]> {
+    ParentOneOf<["GraphOp", "NodeOp"]>]> {
   let summary = "the outputs of a graph";
   let description = [{
-    The op ends an `onnx.graph`; its operands are the model's outputs.
+    The op ends an `onnx.graph`, or a graph inside of an `onnx.node`; its operands
+    are the outputs.
 
     ```mlir
     onnx.return %y : tensor<4x8xf32>
@@ -109,12 +110,20 @@ def Onnx_NodeOp : Onnx_Op<"node", [OpAsmOpInterface]> {
     omitted output in the middle has type `none` and the name `""`; trailing
     omitted ones do not appear. `onnxAttributes` holds the attributes of the
     node under their names: `i64`, `f32`, string, `array<i64>`, `array<f32>`,
-    array of strings, tensor, array of tensors. A subgraph is only a `unit`, which
-    says that it is there. The names of the outputs follow `as`.
+    array of strings, tensor, array of tensors. An attribute that is a graph is a
+    `unit`, and the graphs are the regions of the op, in the order of their
+    attributes' names. Their nodes may read values of the graphs around them. The
+    names of the outputs follow `as`.
 
     ```mlir
     %y = onnx.node "Conv"(%x, %w, %none) {group = 1 : i64, pads = array<i64: 1, 1, 1, 1>} as ["conv1_out"]
       : (tensor<4x3x8x8xf32>, tensor<16x3x3x3xf32>, none) -> tensor<4x16x8x8xf32>
+    %z = onnx.node "If"(%condition) {else_branch, then_branch} as ["z"] : (tensor<i1>) -> tensor<4x8xf32> {
+      onnx.return %y : tensor<4x8xf32>
+    }, {
+      %e = onnx.node "Exp"(%y) as ["e"] : (tensor<4x8xf32>) -> tensor<4x8xf32>
+      onnx.return %e : tensor<4x8xf32>
+    }
     %g = onnx.node "BiasGelu" in "com.microsoft" (%y, %b) : (tensor<4x8xf32>, tensor<8xf32>) -> !onnx.unknown
     ```
 
@@ -123,6 +132,8 @@ def Onnx_NodeOp : Onnx_Op<"node", [OpAsmOpInterface]> {
     - (C2) `resultNames`, if present, has one name per result.
     - (C3) each attribute is of one of the kinds above.
     - (C4) `domain` is not `ai.onnx`: the default domain is the empty string.
+    - (C5) each attribute that is a graph has a region, which ends in an
+      `onnx.return`.
   }];
   let arguments = (ins StrAttr:$opType,
       DefaultValuedStrAttr<StrAttr, "">:$domain,
@@ -130,10 +141,11 @@ def Onnx_NodeOp : Onnx_Op<"node", [OpAsmOpInterface]> {
       DefaultValuedAttr<DictionaryAttr, "{}">:$onnxAttributes,
       OptionalAttr<StrArrayAttr>:$resultNames);
   let results = (outs Variadic<AnyType>:$outputs);
+  let regions = (region VariadicRegion<SizedRegion<1>>:$graphs);
   let assemblyFormat = [{
     $opType (`in` $domain^)? `(` $inputs `)` ($onnxAttributes^)?
     (`as` $resultNames^)? attr-dict-with-keyword
-    `:` functional-type($inputs, $outputs)
+    `:` functional-type($inputs, $outputs) ($graphs^)?
   }];
   let hasVerifier = 1;
   let builders = [
@@ -141,9 +153,13 @@ def Onnx_NodeOp : Onnx_Op<"node", [OpAsmOpInterface]> {
       "::mlir::ValueRange":$inputs,
       CArg<"::llvm::ArrayRef<::mlir::NamedAttribute>", "{}">:$attributes,
       CArg<"::llvm::ArrayRef<::llvm::StringRef>", "{}">:$resultNames,
-      CArg<"::llvm::StringRef", "{}">:$domain)>
+      CArg<"::llvm::StringRef", "{}">:$domain, CArg<"unsigned", "0">:$graphs)>
   ];
   let extraClassDeclaration = [{
+    /// Returns the graph that is the attribute of that name; null if there is
+    /// none.
+    ::mlir::Region *getSubgraph(::llvm::StringRef name);
+
     /// Returns whether the node is of this type of the default domain.
     bool is(::llvm::StringRef opType) { return getDomain().empty() && getOpType() == opType; }
 

@@ -1,0 +1,491 @@
+//===- ControlFlow.cpp - If, Loop, Scan -----------------------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Programs have no branches and no loops, so graphs inside of nodes become part
+// of the graph around them. If the condition of an If is a constant, one branch
+// is left; otherwise both are computed, and their results are selected. The
+// turns of a Loop or Scan are converted one after the other. Where data decide
+// whether a Loop goes on, all of its turns are computed, and those after its
+// end keep what the turns before them have made.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Converters.h"
+
+using namespace mlir;
+using namespace gpuopt;
+
+/// The most turns of a loop, and the most nodes that the turns of all loops
+/// become.
+static constexpr int64_t kMostTurns = 4096, kMostUnrolledNodes = 1 << 18;
+
+/// Converts the graph that is the attribute `name`. Problems of its nodes are
+/// reported with those of all others, and `c` then has no problem of its own.
+static LogicalResult runGraph(NodeConversion &c, StringRef name,
+                              ArrayRef<Converted> arguments,
+                              SmallVectorImpl<Converted> &results) {
+  Region *graph = c.node.getSubgraph(name);
+  if (!graph)
+    return c.fail("attribute " + name + " (a graph) is missing");
+  if (graph->getNumArguments() != arguments.size())
+    return c.fail("the graph " + name + " has " +
+                  Twine(graph->getNumArguments()) +
+                  " inputs, but the node gives it " + Twine(arguments.size()));
+  c.state.unrolledNodes += graph->front().getOperations().size();
+  if (c.state.unrolledNodes > kMostUnrolledNodes)
+    return c.fail("the loops of the model would be unrolled to more than " +
+                  Twine(kMostUnrolledNodes) + " nodes: make them shorter");
+  return c.state.convertGraph(*graph, arguments, results);
+}
+
+/// Returns the boolean that a constant of one element holds; nothing for other
+/// values.
+static std::optional<bool> constantTruth(const Converted &value) {
+  if (value.tensors.size() != 1)
+    return std::nullopt;
+  DenseElementsAttr constant = constantOf(value.tensors.front());
+  if (!constant || constant.getNumElements() != 1 ||
+      !constant.getElementType().isInteger(1))
+    return std::nullopt;
+  return *constant.getValues<bool>().begin();
+}
+
+/// Whether a value is a boolean of one element, as conditions must be.
+static bool isTruth(const Converted &value) {
+  if (value.isSequence || value.tensors.size() != 1)
+    return false;
+  auto type = cast<RankedTensorType>(value.tensors.front().getType());
+  return type.getNumElements() == 1 && type.getElementType().isInteger(1);
+}
+
+static Converted makeTruth(NodeConversion &c, bool truth) {
+  return {{c.b.splat(truth, RankedTensorType::get({}, c.b.getI1Type()))},
+          false};
+}
+
+/// Selects one of two values by a boolean of one element. Notes the problem if
+/// they differ in type or length.
+static std::optional<Converted> selected(NodeConversion &c, Value condition,
+                                         const Converted &a,
+                                         const Converted &b) {
+  if (a.isSequence != b.isSequence || a.tensors.size() != b.tensors.size()) {
+    c.problem = "the condition depends on data, but decides the length of a "
+                "sequence";
+    return std::nullopt;
+  }
+  Converted result{{}, a.isSequence};
+  for (auto [x, y] : llvm::zip(a.tensors, b.tensors)) {
+    if (x.getType() != y.getType()) {
+      llvm::raw_string_ostream(c.problem)
+          << "the condition depends on data, but decides whether a result is "
+          << x.getType() << " or " << y.getType();
+      return std::nullopt;
+    }
+    Value scalar = c.b.reshape(condition, {});
+    result.tensors.push_back(
+        x == y ? x : c.b.select(c.b.broadcast(scalar, c.b.shape(x)), x, y));
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// If
+//===----------------------------------------------------------------------===//
+
+static LogicalResult branch(NodeConversion &c) {
+  if (!isTruth(c.sequence(0)))
+    return c.fail("the condition must have one element");
+  SmallVector<Converted> whenTrue, whenFalse;
+  if (auto truth = constantTruth(c.sequence(0)))
+    return runGraph(c, *truth ? "then_branch" : "else_branch", {}, c.outputs);
+  if (failed(runGraph(c, "then_branch", {}, whenTrue)) ||
+      failed(runGraph(c, "else_branch", {}, whenFalse)))
+    return failure();
+  if (whenTrue.size() != whenFalse.size())
+    return c.fail("the branches have " + Twine(whenTrue.size()) + " and " +
+                  Twine(whenFalse.size()) + " results");
+  for (auto [a, b] : llvm::zip(whenTrue, whenFalse)) {
+    auto result = selected(c, c.input(0), a, b);
+    if (!result)
+      return failure();
+    c.outputs.push_back(*result);
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Results of all turns
+//===----------------------------------------------------------------------===//
+
+/// Joins the results of turns along a new dimension; notes the problem if they
+/// are no tensors of one type.
+static Value stacked(NodeConversion &c, ArrayRef<Value> turns, int64_t axis) {
+  SmallVector<Value> parts;
+  RankedTensorType type = c.b.type(turns.front());
+  auto dim = c.axis(axis, type.getRank() + 1);
+  if (!dim)
+    return {};
+  SmallVector<int64_t> shape(type.getShape());
+  shape.insert(shape.begin() + *dim, 1);
+  for (Value turn : turns) {
+    if (turn.getType() != type) {
+      c.problem = "the turns give results of different types, which cannot be "
+                  "joined";
+      return {};
+    }
+    parts.push_back(c.b.reshape(turn, shape));
+  }
+  return c.b.createOrFold<nn::ConcatOp>(parts, *dim);
+}
+
+/// Collects one result of each turn.
+static LogicalResult collect(NodeConversion &c, ArrayRef<Converted> results,
+                             SmallVectorImpl<SmallVector<Value>> &turns) {
+  turns.resize(results.size());
+  for (auto [result, all] : llvm::zip(results, turns)) {
+    if (result.isSequence || result.tensors.size() != 1)
+      return c.fail("a result that is joined over all turns must be a tensor");
+    all.push_back(result.tensors.front());
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Loop
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class Loop {
+public:
+  explicit Loop(NodeConversion &c) : c(c) {}
+
+  LogicalResult convert() {
+    if (failed(prepare()))
+      return failure();
+    int64_t turn = 0;
+    for (; !isOver && (!trips || turn < *trips); ++turn) {
+      if (turn >= kMostTurns)
+        return c.fail("the loop would be unrolled to more than " +
+                      Twine(kMostTurns) + " turns: make it shorter");
+      if (failed(runTurn(turn)))
+        return failure();
+    }
+    c.outputs.append(carried);
+    if (turn == 0)
+      return yieldNoTurns();
+    for (ArrayRef<Value> all : joined) {
+      Value result = stacked(c, all, 0);
+      if (!result)
+        return failure();
+      c.outputs.push_back({{result}, false});
+    }
+    return success();
+  }
+
+private:
+  LogicalResult prepare() {
+    if (c.has(0)) {
+      trips = c.constantInt(0);
+      if (!trips)
+        return c.fail("operand 0 (the number of turns) must be a constant: "
+                      "programs have no loops");
+    }
+    if (c.has(1) && !isTruth(c.sequence(1)))
+      return c.fail("the condition must have one element");
+    if (c.has(1) && failed(proceed(c.sequence(1))))
+      return failure();
+    for (size_t index = 2; index < c.inputCount(); ++index)
+      carried.push_back(c.sequence(index));
+    // Values at the end may be left out.
+    if (Region *body = c.node.getSubgraph("body"))
+      while (carried.size() + 2 < body->getNumArguments())
+        carried.emplace_back();
+    return success();
+  }
+
+  /// Takes the condition for the next turn.
+  LogicalResult proceed(const Converted &condition) {
+    if (auto truth = constantTruth(condition)) {
+      isOver = !*truth;
+      return success();
+    }
+    if (!trips)
+      return c.fail("data decide the number of turns, which needs a limit: "
+                    "give operand 0");
+    Value is = c.b.reshape(condition.tensors.front(), {});
+    active = active ? c.b.createOrFold<arith::AndIOp>(active, is) : is;
+    return success();
+  }
+
+  LogicalResult runTurn(int64_t turn) {
+    Converted condition =
+        active ? Converted{{active}, false} : makeTruth(c, true);
+    SmallVector<Converted> arguments{
+        {{makeInts(c, turn, /*isScalar=*/true)}, false}, condition};
+    arguments.append(carried);
+    SmallVector<Converted> results;
+    if (failed(runGraph(c, "body", arguments, results)))
+      return failure();
+    size_t count = carried.size();
+    if (results.size() < 1 + count || !isTruth(results.front()))
+      return c.fail("the graph body must give a condition and as many results "
+                    "as the loop has values that go from turn to turn, " +
+                    Twine(count));
+    ArrayRef<Converted> next = ArrayRef(results).slice(1, count),
+                        more = ArrayRef(results).drop_front(1 + count);
+    if (active && !more.empty())
+      return c.fail("data decide the number of turns, and so the length of "
+                    "result " +
+                    Twine(count));
+    for (auto [value, fresh] : llvm::zip(carried, next)) {
+      auto kept = active ? selected(c, active, fresh, value) : fresh;
+      if (!kept)
+        return failure();
+      value = *kept;
+    }
+    if (failed(collect(c, more, joined)))
+      return failure();
+    return proceed(results.front());
+  }
+
+  /// Gives results without entries for a loop without turns.
+  LogicalResult yieldNoTurns() {
+    Region *body = c.node.getSubgraph("body");
+    size_t fixed = 1 + carried.size();
+    ValueRange results =
+        body ? body->front().getTerminator()->getOperands() : ValueRange();
+    for (Value result : results.drop_front(std::min(fixed, results.size()))) {
+      auto type = dyn_cast<RankedTensorType>(result.getType());
+      if (!type || !type.hasStaticShape())
+        return c.fail("the loop has no turns, and the file does not say which "
+                      "shape its results have");
+      SmallVector<int64_t> shape(type.getShape());
+      shape.insert(shape.begin(), 0);
+      c.outputs.push_back({{c.b.splat(0, type.clone(shape))}, false});
+    }
+    return success();
+  }
+
+  NodeConversion &c;
+  std::optional<int64_t> trips;
+  bool isOver = false;
+  Value active; ///< Whether the next turn counts; null if it does for certain.
+  SmallVector<Converted> carried;
+  SmallVector<SmallVector<Value>> joined; ///< By result, then by turn.
+};
+
+} // namespace
+
+static LogicalResult loop(NodeConversion &c) { return Loop(c).convert(); }
+
+//===----------------------------------------------------------------------===//
+// Scan
+//===----------------------------------------------------------------------===//
+
+/// Returns entry `index` of a dimension, without that dimension.
+static Value entryOf(nn::TensorBuilder &b, Value x, int64_t dim,
+                     int64_t index) {
+  SmallVector<int64_t> shape(b.shape(x)), offsets(shape.size(), 0),
+      ones(shape.size(), 1);
+  offsets[dim] = index;
+  shape[dim] = 1;
+  Value slice = b.createOrFold<nn::SliceOp>(x, offsets, shape, ones);
+  shape.erase(shape.begin() + dim);
+  return b.reshape(slice, shape);
+}
+
+namespace {
+
+/// A Scan node, whose turns read one entry each of some of its operands.
+class Scan {
+public:
+  explicit Scan(NodeConversion &c) : c(c) {}
+
+  LogicalResult convert() {
+    bool isBatched = c.node.getOpset() < 9;
+    first = isBatched ? 1 : 0;
+    Region *body = c.node.getSubgraph("body");
+    read = c.node.getInt("num_scan_inputs", 0);
+    int64_t operands = int64_t(c.inputCount()) - first;
+    if (!body || read < 1 || read > operands)
+      return c.fail("attributes body and num_scan_inputs must say which of the "
+                    "operands the turns read");
+    states = operands - read;
+    for (int64_t index = 0; index < operands; ++index)
+      if (!c.has(first + index) || c.sequence(first + index).isSequence)
+        return c.fail("operands must be tensors");
+    return isBatched ? convertBatch() : convertOnce();
+  }
+
+private:
+  /// Returns an attribute with a number for each of `count` values, 0 if there
+  /// is none.
+  SmallVector<int64_t> numbersOf(StringRef name, size_t count) {
+    auto numbers = c.node.getInts(name, SmallVector<int64_t>(count, 0));
+    numbers.resize(count);
+    return numbers;
+  }
+
+  LogicalResult convertOnce() {
+    SmallVector<Value> operands;
+    for (int64_t index = 0; index < states + read; ++index)
+      operands.push_back(c.input(first + index));
+    SmallVector<Value> results;
+    if (failed(run(operands, numbersOf("scan_input_axes", read), results)))
+      return failure();
+    for (Value result : results)
+      c.outputs.push_back({{result}, false});
+    return success();
+  }
+
+  /// Before opset 9, the first dimension of all operands is a batch.
+  LogicalResult convertBatch() {
+    if (c.has(0))
+      return c.fail("operand 0 (the lengths of sequences) is not supported");
+    if (llvm::any_of(llvm::seq(states + read), [&](int64_t index) {
+          RankedTensorType type = c.type(1 + index);
+          return type.getRank() < 1 || type.getDimSize(0) < 1 ||
+                 type.getDimSize(0) != c.type(1).getDimSize(0);
+        }))
+      return c.fail("operands must have the same first dimension, the batch");
+    SmallVector<SmallVector<Value>> samples;
+    for (int64_t sample = 0; sample < c.type(1).getDimSize(0); ++sample) {
+      SmallVector<Value> operands, results;
+      for (int64_t index = 0; index < states + read; ++index)
+        operands.push_back(entryOf(c.b, c.input(1 + index), 0, sample));
+      if (failed(run(operands, SmallVector<int64_t>(read, 0), results)))
+        return failure();
+      samples.resize(results.size());
+      for (auto [result, all] : llvm::zip(results, samples))
+        all.push_back(result);
+    }
+    for (ArrayRef<Value> all : samples) {
+      Value result = stacked(c, all, 0);
+      if (!result)
+        return failure();
+      c.outputs.push_back({{result}, false});
+    }
+    return success();
+  }
+
+  LogicalResult run(ArrayRef<Value> operands, SmallVector<int64_t> axes,
+                    SmallVectorImpl<Value> &finals) {
+    StringRef name =
+        c.node.getOpset() < 9 ? "directions" : "scan_input_directions";
+    auto directions = numbersOf(name, read);
+    std::optional<int64_t> turns;
+    for (int64_t index = 0; index < read; ++index) {
+      RankedTensorType type = c.b.type(operands[states + index]);
+      auto axis = c.axis(axes[index], type.getRank());
+      if (!axis)
+        return failure();
+      axes[index] = *axis;
+      if (turns && *turns != type.getDimSize(*axis))
+        return c.fail("the operands have " + Twine(*turns) + " and " +
+                      Twine(type.getDimSize(*axis)) + " entries");
+      turns = type.getDimSize(*axis);
+    }
+    if (*turns < 1 || *turns > kMostTurns)
+      return c.fail("a scan of " + Twine(*turns) +
+                    " entries is not supported, only of 1 to " +
+                    Twine(kMostTurns));
+    SmallVector<Converted> state;
+    for (Value operand : operands.take_front(states))
+      state.push_back({{operand}, false});
+    SmallVector<SmallVector<Value>> joined;
+    for (int64_t turn = 0; turn < *turns; ++turn) {
+      SmallVector<Converted> arguments(state), results;
+      for (int64_t index = 0; index < read; ++index)
+        arguments.push_back(
+            {{entryOf(c.b, operands[states + index], axes[index],
+                      directions[index] ? *turns - 1 - turn : turn)},
+             false});
+      if (failed(runGraph(c, "body", arguments, results)))
+        return failure();
+      if ((int64_t)results.size() < states)
+        return c.fail("the graph body must give as many results as the scan "
+                      "has states, " +
+                      Twine(states));
+      state.assign(results.begin(), results.begin() + states);
+      if (failed(collect(c, ArrayRef(results).drop_front(states), joined)))
+        return failure();
+    }
+    for (const Converted &value : state) {
+      if (value.isSequence || value.tensors.size() != 1)
+        return c.fail("a state must be a tensor");
+      finals.push_back(value.tensors.front());
+    }
+    return join(joined, finals);
+  }
+
+  LogicalResult join(MutableArrayRef<SmallVector<Value>> joined,
+                     SmallVectorImpl<Value> &finals) {
+    auto axes = numbersOf("scan_output_axes", joined.size()),
+         directions = numbersOf("scan_output_directions", joined.size());
+    for (auto [all, axis, isReversed] : llvm::zip(joined, axes, directions)) {
+      if (isReversed)
+        std::reverse(all.begin(), all.end());
+      finals.push_back(stacked(c, all, axis));
+      if (!finals.back())
+        return failure();
+    }
+    return success();
+  }
+
+  NodeConversion &c;
+  int64_t first = 0, read = 0, states = 0;
+};
+
+} // namespace
+
+static LogicalResult scan(NodeConversion &c) { return Scan(c).convert(); }
+
+//===----------------------------------------------------------------------===//
+// SequenceMap
+//===----------------------------------------------------------------------===//
+
+/// Applies a graph to each element of sequences; tensors are the same for all.
+static LogicalResult sequenceMap(NodeConversion &c) {
+  if (c.inputCount() < 1 || !c.sequence(0).isSequence)
+    return c.fail("operand 0 must be a sequence");
+  size_t length = c.sequence(0).tensors.size();
+  SmallVector<Converted> all(c.node.getNumResults(), Converted{{}, true});
+  for (size_t at = 0; at < length; ++at) {
+    SmallVector<Converted> arguments, results;
+    for (size_t index = 0; index < c.inputCount(); ++index) {
+      const Converted &value = c.sequence(index);
+      if (value.isSequence && value.tensors.size() != length)
+        return c.fail("the sequences have " + Twine(length) + " and " +
+                      Twine(value.tensors.size()) + " elements");
+      arguments.push_back(
+          value.isSequence ? Converted{{value.tensors[at]}, false} : value);
+    }
+    if (failed(runGraph(c, "body", arguments, results)))
+      return failure();
+    if (results.size() < all.size())
+      return c.fail("the graph body must give " + Twine(all.size()) +
+                    " results");
+    for (auto [result, list] : llvm::zip(results, all)) {
+      if (result.isSequence || result.tensors.size() != 1)
+        return c.fail("the graph body must give tensors");
+      list.tensors.push_back(result.tensors.front());
+    }
+  }
+  c.outputs.append(all);
+  return success();
+}
+
+ArrayRef<OperatorEntry> gpuopt::controlFlowOperators() {
+  static const OperatorEntry entries[] = {
+      {"If", branch, "where data decide, both branches are computed"},
+      {"Loop", loop,
+       "unrolled, at most 4096 turns; data may end it within a constant limit"},
+      {"Scan", scan, "unrolled, at most 4096 turns"},
+      {"SequenceMap", sequenceMap}};
+  return entries;
+}

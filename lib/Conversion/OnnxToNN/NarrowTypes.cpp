@@ -1,0 +1,167 @@
+//===- NarrowTypes.cpp - Types of few bits, held in wider ones ------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "NarrowTypes.h"
+
+#include "gpuopt/Dialect/NN/IR/ElementwiseVjp.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace gpuopt;
+
+std::optional<SmallFloat> gpuopt::smallFloatOf(int64_t dataType) {
+  switch (dataType) {
+  case 17: // float8e4m3fn
+    return SmallFloat{3, -6, 448, false};
+  case 18: // float8e4m3fnuz
+    return SmallFloat{3, -7, 240, false};
+  case 19: // float8e5m2
+    return SmallFloat{2, -14, 57344, true};
+  case 20: // float8e5m2fnuz
+    return SmallFloat{2, -15, 57344, false};
+  case 23: // float4e2m1
+    return SmallFloat{1, 0, 6, false};
+  default:
+    return std::nullopt;
+  }
+}
+
+std::optional<IntegerRange> gpuopt::narrowRangeOf(int64_t dataType) {
+  switch (dataType) {
+  case 2: // uint8
+    return IntegerRange{0, 255};
+  case 3: // int8
+    return IntegerRange{-128, 127};
+  case 4: // uint16
+    return IntegerRange{0, 65535};
+  case 5: // int16
+    return IntegerRange{-32768, 32767};
+  case 21: // uint4
+    return IntegerRange{0, 15};
+  case 22: // int4
+    return IntegerRange{-8, 7};
+  case 25: // uint2
+    return IntegerRange{0, 3};
+  case 26: // int2
+    return IntegerRange{-2, 1};
+  default:
+    return std::nullopt;
+  }
+}
+
+int64_t gpuopt::narrowDataTypeOf(Type element) {
+  if (auto integer = dyn_cast<IntegerType>(element)) {
+    bool isUnsigned = integer.isUnsigned();
+    switch (integer.getWidth()) {
+    case 2:
+      return isUnsigned ? 25 : 26;
+    case 4:
+      return isUnsigned ? 21 : 22;
+    case 8:
+      return isUnsigned ? 2 : 3;
+    case 16:
+      return isUnsigned ? 4 : 5;
+    default:
+      return 0;
+    }
+  }
+  return llvm::TypeSwitch<Type, int64_t>(element)
+      .Case([](Float8E4M3FNType) { return 17; })
+      .Case([](Float8E4M3FNUZType) { return 18; })
+      .Case([](Float8E5M2Type) { return 19; })
+      .Case([](Float8E5M2FNUZType) { return 20; })
+      .Case([](Float4E2M1FNType) { return 23; })
+      .Default([](Type) { return 0; });
+}
+
+Value gpuopt::inSingle(nn::TensorBuilder &b, Value x) {
+  Type element = b.type(x).getElementType();
+  RankedTensorType target = b.type(x).clone(b.getF32Type());
+  if (auto number = dyn_cast<FloatType>(element))
+    return number.getWidth() >= 32 ? x
+                                   : b.createOrFold<arith::ExtFOp>(target, x);
+  bool isUnsigned = element.isInteger(1) || element.isUnsignedInteger();
+  return isUnsigned ? b.createOrFold<arith::UIToFPOp>(target, x)
+                    : b.createOrFold<arith::SIToFPOp>(target, x);
+}
+
+Value gpuopt::roundedToWhole(nn::TensorBuilder &b, Value x,
+                             bool isStraightThrough) {
+  Value rounded = b.createOrFold<math::RoundEvenOp>(x);
+  if (auto op = rounded.getDefiningOp<math::RoundEvenOp>();
+      op && isStraightThrough)
+    op->setAttr(nn::kStraightThrough, b.getUnitAttr());
+  return rounded;
+}
+
+/// Returns a constant with each number changed.
+static Value mapConstant(nn::TensorBuilder &b, DenseElementsAttr constant,
+                         function_ref<double(double)> change) {
+  Type element = constant.getElementType();
+  auto changed = [&](APFloat number) {
+    bool lossy = false;
+    number.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &lossy);
+    return b.getFloatAttr(element, change(number.convertToDouble())).getValue();
+  };
+  if (constant.isSplat())
+    return b.create<arith::ConstantOp>(DenseElementsAttr::get(
+        constant.getType(), changed(constant.getSplatValue<APFloat>())));
+  SmallVector<APFloat> numbers;
+  for (const APFloat &number : constant.getValues<APFloat>())
+    numbers.push_back(changed(number));
+  return b.create<arith::ConstantOp>(
+      DenseElementsAttr::get(constant.getType(), numbers));
+}
+
+static double roundedNumber(double x, const SmallFloat &format,
+                            bool saturates) {
+  if (std::isnan(x) || x == 0)
+    return x;
+  int exponent = std::isinf(x) ? format.leastExponent
+                               : std::max(std::ilogb(x), format.leastExponent);
+  double quantum = std::ldexp(1, exponent - format.mantissaBits);
+  double rounded = std::nearbyint(x / quantum) * quantum;
+  if (std::abs(rounded) <= format.largest)
+    return rounded;
+  double beyond = saturates            ? format.largest
+                  : format.hasInfinity ? INFINITY
+                                       : NAN;
+  return std::copysign(beyond, x);
+}
+
+Value gpuopt::roundedToSmall(nn::TensorBuilder &b, Value x,
+                             const SmallFloat &format, bool saturates,
+                             bool isStraightThrough) {
+  if (DenseElementsAttr constant = constantOf(x))
+    return mapConstant(b, constant, [&](double number) {
+      return roundedNumber(number, format, saturates);
+    });
+  using F = arith::CmpFPredicate;
+  RankedTensorType type = b.type(x);
+  Value magnitude = b.create<math::AbsFOp>(x);
+  auto quantumOf = [&](int exponent) {
+    return b.splat(std::ldexp(1, exponent - format.mantissaBits), type);
+  };
+  // The distance of neighbours doubles at each power of two.
+  Value quantum = quantumOf(format.leastExponent);
+  for (int exponent = format.leastExponent + 1;
+       exponent <= std::ilogb(format.largest); ++exponent)
+    quantum = b.select(
+        b.compare(F::OGE, magnitude, b.splat(std::ldexp(1, exponent), type)),
+        quantumOf(exponent), quantum);
+  Value rounded =
+      b.mul(roundedToWhole(b, b.div(x, quantum), isStraightThrough), quantum);
+  Value isBelow = b.compare(F::OLT, rounded, b.splat(-format.largest, type));
+  Value isAbove = b.compare(F::OGT, rounded, b.splat(format.largest, type));
+  double beyond = saturates            ? format.largest
+                  : format.hasInfinity ? INFINITY
+                                       : NAN;
+  rounded = b.select(isBelow, b.splat(-beyond, type), rounded);
+  return b.select(isAbove, b.splat(beyond, type), rounded);
+}

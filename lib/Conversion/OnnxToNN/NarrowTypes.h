@@ -1,0 +1,60 @@
+//===- NarrowTypes.h - Types of few bits, held in wider ones ----*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+// Programs compute no floating-point numbers of 4 and 8 bits, nor integers of 2
+// and 4. Constants may have these types; what is computed in one is held in
+// f32, or in i32, and has been rounded to what the narrow type has room for.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_LIB_CONVERSION_ONNXTONN_NARROWTYPES_H
+#define GPUOPT_LIB_CONVERSION_ONNXTONN_NARROWTYPES_H
+
+#include "Converters.h"
+
+namespace gpuopt {
+
+/// A floating-point type of 4 or 8 bits.
+struct SmallFloat {
+  int mantissaBits;
+  int leastExponent; ///< That of the smallest normal number.
+  double largest;
+  bool hasInfinity;
+};
+/// Returns the format of a number of TensorProto.DataType, if it is one.
+std::optional<SmallFloat> smallFloatOf(int64_t dataType);
+
+/// The numbers of an integer type.
+struct IntegerRange {
+  double least, most;
+};
+/// Returns the range of an integer type of up to 16 bits, by its number of
+/// TensorProto.DataType.
+std::optional<IntegerRange> narrowRangeOf(int64_t dataType);
+
+/// Returns the number of TensorProto.DataType of a type of up to 16 bits; 0 for
+/// others.
+int64_t narrowDataTypeOf(mlir::Type element);
+
+/// Returns numbers of any type in f32, or in f64 if they are in f64.
+mlir::Value inSingle(nn::TensorBuilder &b, mlir::Value x);
+
+/// Rounds to the nearest whole number. The gradient passes as if nothing had
+/// been rounded if `isStraightThrough`.
+mlir::Value roundedToWhole(nn::TensorBuilder &b, mlir::Value x,
+                           bool isStraightThrough);
+
+/// Rounds numbers of f32 or f64 to the nearest of a small type. Those that are
+/// too large become the largest if `saturates`, and else infinite, or NaN for
+/// a type without infinities.
+mlir::Value roundedToSmall(nn::TensorBuilder &b, mlir::Value x,
+                           const SmallFloat &format, bool saturates,
+                           bool isStraightThrough);
+
+} // namespace gpuopt
+
+#endif // GPUOPT_LIB_CONVERSION_ONNXTONN_NARROWTYPES_H
