@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import PIL.Image
+import PIL.ImageEnhance
+import PIL.ImageOps
 import pytest
 import torch
 
@@ -194,3 +196,80 @@ def test_names_the_package_that_is_missing(pictures, tmp_path):
             labels = tmp_path / ("jpeg" if data == "jpeg" else "png")
             execute([reader, 1, 1, 1, 3, SIDE, SIDE, "-", f"--data={tmp_path}/{data}", f"--labels={labels}"])
         assert message in error.value.output
+
+
+class Draws:
+    """Draws of draws.h, which are a function of (seed, epoch, sample)."""
+
+    def __init__(self, seed: int, epoch: int, sample: int):
+        self.state = 0
+        for number in (seed, epoch, sample, 0):
+            self.state = self.mixed(self.state ^ number)
+
+    @staticmethod
+    def mixed(x: int) -> int:
+        x = (x + 0x9E3779B97F4A7C15) % 2**64
+        x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+        x = (x ^ (x >> 27)) * 0x94D049BB133111EB % 2**64
+        return x ^ (x >> 31)
+
+    def uniform(self) -> float:
+        self.state = self.mixed(self.state)
+        return (self.state >> 11) * 2.0**-53
+
+    def below(self, n: int) -> int:
+        return int(self.uniform() * n)
+
+
+AUGMENTATIONS = ["Identity", "ShearX", "ShearY", "TranslateX", "TranslateY", "Rotate", "Brightness", "Color", "Contrast",
+                 "Sharpness", "Posterize", "Solarize", "AutoContrast", "Equalize"]
+
+
+def augmented(picture: PIL.Image.Image, name: str, magnitude: int, bins: int, draws: Draws) -> PIL.Image.Image:
+    """torchvision's RandAugment of a picture of PIL's: its table of magnitudes, and what its functions call."""
+    width, height = picture.size
+    values = {"ShearX": (0, 0.3), "ShearY": (0, 0.3), "TranslateX": (0, 150 / 331 * width), "TranslateY": (0, 150 / 331 * height),
+              "Rotate": (0, 30), "Brightness": (0, 0.9), "Color": (0, 0.9), "Contrast": (0, 0.9), "Sharpness": (0, 0.9),
+              "Solarize": (255, 0)}
+    value = np.linspace(*values[name], bins)[magnitude] if name in values else 0.0
+    if name in values and name != "Solarize" and draws.below(2):
+        value = -value
+    affine = lambda *matrix: picture.transform(picture.size, PIL.Image.Transform.AFFINE, matrix, PIL.Image.Resampling.NEAREST)
+    enhancers = {"Brightness": PIL.ImageEnhance.Brightness, "Color": PIL.ImageEnhance.Color,
+                 "Contrast": PIL.ImageEnhance.Contrast, "Sharpness": PIL.ImageEnhance.Sharpness}
+    if name in enhancers:
+        return enhancers[name](picture).enhance(1 + value)
+    return {
+        "Identity": lambda: picture,
+        "ShearX": lambda: affine(1, value, 0, 0, 1, 0), "ShearY": lambda: affine(1, 0, 0, value, 1, 0),
+        "TranslateX": lambda: affine(1, 0, -int(value), 0, 1, 0), "TranslateY": lambda: affine(1, 0, 0, 0, 1, -int(value)),
+        "Rotate": lambda: picture.rotate(value),
+        "Posterize": lambda: PIL.ImageOps.posterize(picture, 8 - round(magnitude / ((bins - 1) / 4))),
+        "Solarize": lambda: PIL.ImageOps.solarize(picture, value),
+        "AutoContrast": lambda: PIL.ImageOps.autocontrast(picture), "Equalize": lambda: PIL.ImageOps.equalize(picture),
+    }[name]()
+
+
+@pytest.mark.parametrize("magnitude", [9, 23])
+def test_augmentations_are_those_of_pil(reader, tmp_path, magnitude):
+    """Bit for bit, for as many pictures as draw every operation: after a flip, and before a crop, which needs all pixels."""
+    draw, count, size, seen = np.random.default_rng(6), 40, 48, set()
+    (tmp_path / "x" / "0").mkdir(parents=True)
+    expected = []
+    for i in range(count):
+        path = tmp_path / "x" / "0" / f"{i:02}.png"
+        picture = photograph(draw, 64, 56)
+        picture.save(path)
+        draws = Draws(42, 0, i)
+        if draws.uniform() < 0.5:
+            picture = picture.transpose(PIL.Image.Transpose.FLIP_LEFT_RIGHT)
+        for _ in range(2):
+            name = AUGMENTATIONS[draws.below(14)]
+            seen.add(name)
+            picture = augmented(picture, name, magnitude, 31, draws)
+        expected.append(np.asarray(center_crop(picture, size)).transpose(2, 0, 1))
+    assert seen == set(AUGMENTATIONS)
+    execute([reader, count, 1, 2, 3, size, size, tmp_path / "out", f"--data={tmp_path}/x", f"--labels={tmp_path}/x",
+             f"--transform=random_horizontal_flip, rand_augment(magnitude={magnitude}), center_crop({size})"])
+    found = np.fromfile(tmp_path / "out", np.float32, count * 3 * size * size).reshape(count, 3, size, size)
+    np.testing.assert_array_equal(found, np.array(expected, np.float32) / np.float32(255))

@@ -206,8 +206,13 @@ TEST(Transforms, HaveTheDefaultsOfTorchvision) {
 TEST(Transforms, SayWhatIsWrong) {
   const std::pair<const char *, const char *> cases[] = {
       {"blur", "there is no transform 'blur'; there are random_resized_crop, "
-               "random_horizontal_flip, resize, center_crop and normalize"},
+               "random_horizontal_flip, resize, center_crop, "
+               "rand_augment and normalize"},
       {"resize(", "expects a number at ''"},
+      {"rand_augment(0.5)", "rand_augment takes a whole number for 'num_ops', "
+                            "at least 0 and below 100"},
+      {"rand_augment(magnitude=31)",
+       "rand_augment takes a magnitude below num_magnitude_bins"},
       {"resize(a)", "expects '=' behind 'a)'"},
       {"resize(size=2, side=3)", "resize takes no argument 'side'"},
       {"resize(0)", "resize takes a size of 1 to 65536 pixels"},

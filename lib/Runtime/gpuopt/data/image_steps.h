@@ -1,6 +1,6 @@
-// The crops and resizes that a sample's transforms come to, and what carries
-// them out. All of them are known once the size of the picture is, so nothing
-// is decoded or resampled that a later crop would cut off.
+// The crops, resizes and augmentations that a sample's transforms come to, and
+// what carries them out. All of them are known once the size of the picture is,
+// so nothing is decoded or resampled that a later crop would cut off.
 #pragma once
 
 #include "gpuopt/data/image_file.h"
@@ -9,11 +9,14 @@
 
 namespace gpuopt {
 
-// A crop, or a resize to width x height of which `box` is kept.
+// A crop, or a resize to width x height of which `box` is kept, after which the
+// picture is changed without getting another size.
 struct ImageStep {
   bool is_resize = false;
   int64_t width = 0, height = 0;
   Box box;
+  bool is_flipped = false; // before it is changed
+  std::vector<Augmentation> changes = {};
 };
 
 // The changes to one picture: the steps, and then perhaps a flip.
@@ -34,6 +37,8 @@ public:
 private:
   void add(const ImageTransform &transform, Draws &draws) {
     switch (transform.kind) {
+    case ImageTransform::RandAugment:
+      return change(transform, draws);
     case ImageTransform::RandomHorizontalFlip:
       is_flipped ^= draws.uniform() < transform.probability;
       return;
@@ -61,11 +66,24 @@ private:
     return crop > size ? -((crop - size) / 2)
                        : int64_t(std::nearbyint(double(size - crop) / 2));
   }
+  // What was a flip until here is done before the changes, whose directions it
+  // would reverse.
+  void change(const ImageTransform &transform, Draws &draws) {
+    ImageStep &last = steps.back();
+    last.is_flipped ^= is_flipped;
+    is_flipped = false;
+    for (int64_t i = 0; i < transform.num_ops; i++)
+      last.changes.push_back(draw_augmentation(transform.magnitude,
+                                               transform.num_magnitude_bins,
+                                               width, height, draws));
+  }
   void crop(Box box) {
     if (is_flipped) // which comes last
       box.x = width - box.x - box.width;
     Box &last = steps.back().box;
-    if (box.lies_in(width, height))
+    const bool is_changed =
+        steps.back().is_flipped || !steps.back().changes.empty();
+    if (box.lies_in(width, height) && !is_changed)
       last = {last.x + box.x, last.y + box.y, box.width, box.height};
     else
       steps.push_back({false, 0, 0, box});
@@ -88,16 +106,31 @@ struct ImageScratch {
   Image now, next;
 };
 
+// Flips a picture and changes it as a step says, once it has its size.
+inline void change(const ImageStep &step, ImageScratch &scratch) {
+  Image &image = scratch.now;
+  for (int64_t y = 0; y < image.height && step.is_flipped; y++)
+    for (int64_t x = 0; x < image.width / 2; x++)
+      std::swap_ranges(image.row(y) + x * Image::kPixelBytes,
+                       image.row(y) + (x + 1) * Image::kPixelBytes,
+                       image.row(y) +
+                           (image.width - 1 - x) * Image::kPixelBytes);
+  for (const Augmentation &each : step.changes)
+    augment(each, image, scratch.next);
+}
+
 // Carries out the steps; the result is in scratch.now.
 inline void run_steps(ImageReader &reader, const std::vector<ImageStep> &steps,
                       ImageScratch &scratch) {
   reader.read(steps[0].box, scratch.now);
+  change(steps[0], scratch);
   for (size_t i = 1; i < steps.size(); i++) {
     const ImageStep &step = steps[i];
     if (step.is_resize) {
       resample(scratch.now, step.width, step.height, step.box, scratch.next);
     } else {
-      // Only crops that reach beyond the picture are steps of their own.
+      // Only crops that reach beyond the picture, or of one that is changed
+      // before, are steps of their own.
       const Box inside = step.box.within(scratch.now.width, scratch.now.height);
       Image part;
       part.resize(inside.width, inside.height);
@@ -110,6 +143,7 @@ inline void run_steps(ImageReader &reader, const std::vector<ImageStep> &steps,
                    scratch.next);
     }
     std::swap(scratch.now, scratch.next);
+    change(step, scratch);
   }
 }
 

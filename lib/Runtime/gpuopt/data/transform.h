@@ -4,6 +4,7 @@
 #include "gpuopt/data/draws.h"
 #include "gpuopt/data/image.h"
 #include "gpuopt/data/pixel_scale.h"
+#include "gpuopt/data/rand_augment.h"
 
 #include <cmath>
 #include <cstdlib>
@@ -12,11 +13,18 @@ namespace gpuopt {
 
 // One transform of the list, with its arguments.
 struct ImageTransform {
-  enum Kind { RandomResizedCrop, RandomHorizontalFlip, Resize, CenterCrop };
+  enum Kind {
+    RandomResizedCrop,
+    RandomHorizontalFlip,
+    Resize,
+    CenterCrop,
+    RandAugment
+  };
   Kind kind;
   int64_t width = 0, height = 0; // height 0, for Resize: of the shorter side
   double scale[2] = {0.08, 1}, ratio[2] = {3. / 4, 4. / 3};
   double probability = 0.5;
+  int64_t num_ops = 2, magnitude = 9, num_magnitude_bins = 31;
 };
 
 // The form that the pictures of an input are made into.
@@ -161,6 +169,28 @@ private:
       fail("normalize must be the last transform, but '" + text.substr(at) +
            "' follows");
   }
+  int64_t take_whole(std::vector<Argument> &given, const char *wanted,
+                     int64_t otherwise, int64_t least, int64_t limit) {
+    const double number =
+        take(given, "rand_augment", wanted, {1}, {double(otherwise)})[0];
+    if (!(number >= double(least) && number < double(limit) &&
+          number == std::floor(number)))
+      fail(std::string("rand_augment takes a whole number for '") + wanted +
+           "', at least " + std::to_string(least) + " and below " +
+           std::to_string(limit));
+    return int64_t(number);
+  }
+  void read_rand_augment(std::vector<Argument> &given, ImageTransform &result) {
+    constexpr int64_t kMostOps = 100, kMostBins = 1000;
+    result.kind = ImageTransform::RandAugment;
+    result.num_ops = take_whole(given, "num_ops", 2, 0, kMostOps);
+    const int64_t magnitude = take_whole(given, "magnitude", 9, 0, kMostBins);
+    result.num_magnitude_bins =
+        take_whole(given, "num_magnitude_bins", 31, 2, kMostBins);
+    if (magnitude >= result.num_magnitude_bins)
+      fail("rand_augment takes a magnitude below num_magnitude_bins");
+    result.magnitude = magnitude;
+  }
   void read_transform() {
     const std::string transform = name();
     std::vector<Argument> given = arguments();
@@ -181,10 +211,12 @@ private:
       result.kind = transform == "resize" ? ImageTransform::Resize
                                           : ImageTransform::CenterCrop;
       take_size(given, transform, result);
+    } else if (transform == "rand_augment") {
+      read_rand_augment(given, result);
     } else {
       fail("there is no transform '" + transform +
            "'; there are random_resized_crop, random_horizontal_flip, resize, "
-           "center_crop and normalize");
+           "center_crop, rand_augment and normalize");
     }
     if (!given.empty())
       fail(transform + " takes no argument '" + given[0].name + "'");

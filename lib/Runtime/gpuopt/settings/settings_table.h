@@ -139,7 +139,7 @@ inline constexpr SettingInfo kRunSettings[] = {
         detail::data("transform", &detail::S::transform,
                      "what is done to pictures, by torchvision's names: "
                      "random_resized_crop, random_horizontal_flip, resize, "
-                     "center_crop, normalize",
+                     "center_crop, rand_augment, normalize",
                      "TRANSFORMS")),
     detail::data("shuffle", &detail::S::shuffle, "samples in random order", ""),
     detail::data("eval-data", {}, "file for an input, for validation",
