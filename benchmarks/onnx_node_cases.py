@@ -1,42 +1,53 @@
 """How many of ONNX's node cases convert, and why the others do not.
 
-usage: onnx_node_cases.py [--only REGEX] [--failures]
+usage: onnx_node_cases.py [--only REGEX] [--failures] [--values]
 
 The cases are those of the onnx package itself: one node or one expanded function each, with inputs. A case is converted
 for inference. Where it does not convert as it is, its inputs are made constants, as models have shapes, axes and the
-like: first the integers and booleans behind the first input, then everything behind it, then everything.
+like: first the integers and booleans behind the first input, then everything behind it, then everything. Sequences that
+are inputs or outputs are taken apart: the tensors are, and nodes that make the sequence of them, or take it apart, are
+added.
 
 Prints a table of counts and the reasons of failures; with --failures every case that fails.
+
+With --values, what converts is also computed on the host, many cases in a program, and compared with the package's
+expected outputs, within the package's tolerances. Integers of few bits count as the wider ones that programs hold them
+in. Cases that draw random numbers are left out.
 """
 
 import argparse
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import warnings
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 import onnx
-from onnx import numpy_helper
+from onnx import compose, helper, numpy_helper
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "python")]
 
-from gpuopt.driver import find_driver  # noqa: E402
+import gpuopt  # noqa: E402
+from gpuopt.driver import DriverError, find_driver  # noqa: E402
 
 
 
 @dataclass
 class Case:
     name: str
+    rtol: float
+    atol: float
     model: onnx.ModelProto
     inputs: list
     outputs: list
     form: str = ""  # which inputs were made constants
+    constants: list = field(default_factory=list)  # their names
     problem: str = ""
 
 
@@ -47,8 +58,39 @@ def collect() -> list[Case]:
     cases = []
     for case in collect_testcases():
         inputs, outputs = case.data_sets[0]
-        cases.append(Case(case.name, case.model, list(inputs), list(outputs)))
+        cases.append(without_sequences(Case(case.name, case.rtol, case.atol, case.model, list(inputs), list(outputs))))
     return cases
+
+
+def without_sequences(case: Case) -> Case:
+    """The case with tensors as inputs and outputs in place of sequences of known elements."""
+    if not any(isinstance(value, list) for value in [*case.inputs, *case.outputs]):
+        return case
+    model = onnx.ModelProto()
+    model.CopyFrom(case.model)
+    graph = model.graph
+    before, after, given, found = [], [], [], []
+    for kind, values, kept in (("input", case.inputs, given), ("output", case.outputs, found)):
+        described = list(getattr(graph, kind))
+        del getattr(graph, kind)[:]
+        for value, array in zip(described, values):
+            if not isinstance(array, list):
+                getattr(graph, kind).append(value)
+                kept.append(array)
+                continue
+            names = [f"{value.name}.{i}" for i in range(len(array))]
+            for i, (name, part) in enumerate(zip(names, array)):
+                part = np.asarray(part)
+                getattr(graph, kind).append(helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(part.dtype), part.shape))
+                kept.append(part)
+                if kind == "output":
+                    after += [helper.make_node("Constant", [], [f"{name}.at"], value_int=i), helper.make_node("SequenceAt", [value.name, f"{name}.at"], [name])]
+            if kind == "input":
+                before.append(helper.make_node("SequenceConstruct" if names else "SequenceEmpty", names, [value.name]))
+    nodes = [*before, *graph.node, *after]
+    del graph.node[:]
+    graph.node.extend(nodes)
+    return replace(case, model=model, inputs=given, outputs=found)
 
 
 def is_numeric(case: Case) -> bool:
@@ -84,7 +126,8 @@ def with_constants(case: Case, names: list[str]) -> onnx.ModelProto:
         value = values[name]
         tensor = value if isinstance(value, onnx.TensorProto) else numpy_helper.from_array(np.asarray(value), name)
         tensor.name = name
-        model.graph.initializer.append(tensor)
+        # No initializer: floating-point ones of several elements are weights.
+        model.graph.node.insert(0, helper.make_node("Constant", [], [name], value=tensor))
     kept = [value for value in model.graph.input if value.name not in names]
     del model.graph.input[:]
     model.graph.input.extend(kept)
@@ -109,12 +152,93 @@ def convert(case: Case, folder: Path) -> bool:
         done = subprocess.run([find_driver(), "compile", path, "-o", folder / "program", "--inference", "--compile-to=nn"],
                               capture_output=True, text=True, timeout=60)
         if done.returncode == 0:
-            case.form = label
+            case.form, case.constants = label, names
             return True
         problems.append(reason_of(done.stderr))
     case.problem = problems[-1] if len(problems) > 1 else problems[0]
     case.problem = problems[0] if "operator is not supported" in problems[0] else case.problem
     return False
+
+
+DRAWN = re.compile("bernoulli|multinomial|random|training_dropout(?!_zero)")
+
+
+def joined(cases: list[Case]) -> onnx.ModelProto:
+    """One model of many cases, whose values have the names `NUMBER/NAME`."""
+    whole = onnx.ModelProto(ir_version=cases[0].model.ir_version)
+    opsets = {}
+    for number, case in enumerate(cases):
+        model = compose.add_prefix(with_constants(case, case.constants), f"{number}/")
+        for part in ("node", "input", "output", "initializer", "value_info"):
+            getattr(whole.graph, part).extend(getattr(model.graph, part))
+        opsets |= {opset.domain: opset for opset in model.opset_import}
+        whole.ir_version = max(whole.ir_version, model.ir_version)
+    whole.opset_import.extend(opsets.values())
+    whole.graph.name = "cases"
+    return whole
+
+
+def computed(cases: list[Case], folder: Path) -> dict[str, np.ndarray]:
+    """What a program of these cases computes."""
+    model, program = folder / "joined.onnx", Path(tempfile.mkdtemp(dir=folder)) / "program"
+    onnx.save(joined(cases), model)
+    gpuopt.compile(model, program, inference=True, target="host")
+    inputs = {}
+    for number, case in enumerate(cases):
+        names = [value.name for value in case.model.graph.input]
+        inputs |= {f"{number}/{name}": np.asarray(value) for name, value in zip(names, case.inputs) if name not in case.constants}
+    try:
+        return run(program, inputs)
+    finally:
+        shutil.rmtree(program.parent)
+
+
+def run(program: Path, inputs: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    with gpuopt.load(program, cmake_options=["-DCMAKE_CXX_FLAGS_RELEASE=-O1"]) as loaded:
+        return loaded.forward({tensor.name: inputs[tensor.name] for tensor in loaded.inputs})
+
+
+def difference(case: Case, number: int, results: dict[str, np.ndarray]) -> str:
+    """Where a case's results are not as expected; empty if they are."""
+    for output, expected in zip(case.model.graph.output, case.outputs):
+        found = results[f"{number}/{output.name}"]
+        expected = np.asarray(expected)
+        if found.shape != expected.shape:
+            return f"{output.name} has shape {found.shape} in place of {expected.shape}"
+        if not np.allclose(found.astype(np.float64), expected.astype(np.float64), rtol=case.rtol, atol=max(case.atol, 1e-6), equal_nan=True):
+            worst = np.nanmax(np.abs(found.astype(np.float64) - expected.astype(np.float64)), initial=0)
+            return f"{output.name} differs by up to {worst:.3g}"
+    return ""
+
+
+def compare(cases: list[Case], folder: Path) -> dict[str, str]:
+    """What is wrong with the values of cases, by name. Cases whose program fails are halved until one is left."""
+    try:
+        results = computed(cases, folder)
+    except (DriverError, RuntimeError, KeyError, TypeError, ValueError, OSError) as error:
+        if len(cases) == 1:
+            return {cases[0].name: f"no program: {str(error).strip().splitlines()[-1]}"}
+        middle = len(cases) // 2
+        return compare(cases[:middle], folder) | compare(cases[middle:], folder)
+    wrong = {case.name: difference(case, number, results) for number, case in enumerate(cases)}
+    return {name: text for name, text in wrong.items() if text}
+
+
+def print_values(cases: list[Case], folder: Path) -> None:
+    groups: dict[tuple, list[Case]] = defaultdict(list)
+    for case in cases:
+        if case.form and not DRAWN.search(case.name):
+            groups[tuple(sorted((opset.domain, opset.version) for opset in case.model.opset_import))].append(case)
+    wrong, count = {}, 0
+    for group in groups.values():
+        for begin in range(0, len(group), 40):
+            part = group[begin : begin + 40]
+            found = compare(part, folder)
+            for name, text in found.items():
+                print(f"{name}: {text}", flush=True)
+            wrong |= found
+            count += len(part)
+    print(f"{count - len(wrong)} of {count} cases give the expected values\n")
 
 
 def family_of(problem: str) -> str:
@@ -127,6 +251,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", help="the cases whose names match")
     parser.add_argument("--failures", action="store_true", help="list every case that fails")
+    parser.add_argument("--values", action="store_true", help="compare the values of what converts")
     options = parser.parse_args()
     cases = [case for case in collect() if re.search(options.only, case.name)]
     numeric = [case for case in cases if is_numeric(case)]
@@ -135,6 +260,8 @@ def main() -> None:
         for case in numeric:
             if not convert(case, Path(folder)):
                 reasons[family_of(case.problem)].append(case.name)
+        if options.values:
+            print_values(numeric, Path(folder))
     count = Counter(case.form for case in numeric if case.form)
     print(f"| cases | of numbers | convert | {' | '.join(count)} |")
     print("|---" * (len(count) + 3) + "|")

@@ -1,0 +1,31 @@
+"""Cases of the onnx package, as benchmarks/onnx_node_cases.py computes all of them: operators of older opsets, and those
+that have no gradients or whose results are no tensors, which test_ops.py does not have."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
+
+from onnx_node_cases import collect, compare, convert
+from training import FULL
+
+# By opset: one program each.
+CASES = {
+    9: "upsample_nearest|scan9_sum|scan9_multi_state|shrink_soft$",
+    11: "dynamicquantizelinear|if$|loop11|sequence_insert",
+    28: "bitshift_(left|right)_int(32|64)",
+}
+IN_FULL = {8: "scan_sum", 10: "scatter_with_axis", 13: "softmax|loop13|if_seq", 17: "window|melweight|sequence_map", 24: "split_to_sequence", 26: "bitcast"}
+
+
+@pytest.mark.parametrize("opset", [*CASES, *(IN_FULL if FULL else {})])
+def test_values(opset, tmp_path):
+    pattern = re.compile(f"test_({(CASES | IN_FULL)[opset]})")
+    cases = [case for case in collect() if pattern.match(case.name) and [one.version for one in case.model.opset_import] == [opset]]
+    assert cases
+    unconverted = {case.name: case.problem for case in cases if not convert(case, tmp_path)}
+    assert not unconverted
+    assert not compare(cases, tmp_path)
