@@ -59,3 +59,27 @@ train.step @update update ("x" %x: tensor<1000x1000xf32>) {
   // expected-remark @below {{node 5: 0 bytes, 602000 ns, reads [4], runs once}}
   train.update "sgd" @v, %3 : tensor<1000x1000xf32>
 }
+
+// A result that is a part of a concatenation is written into the whole, and a
+// second reader would take it out of there. So what is made of it is computed
+// again from the kernel's operand.
+train.step @parts micro ("x" %x: tensor<1000x1000xf32>) {
+  // expected-remark @below {{node 0: 4000000 bytes, 10002000 ns}}
+  %0 = nn.contract "ik,kj->ij" %x, %x : tensor<1000x1000xf32>, tensor<1000x1000xf32>
+  // expected-remark @below {{node 1: 8000000 bytes, 402000 ns, reads [0], workspace of 4000000 bytes}}
+  // expected-remark @below {{node 2: 4000000 bytes, 568667 ns, reads [0]}}
+  %1:2 = nn.fused "neg_tanh" %0 : tensor<1000x1000xf32> -> tensor<1000x1000xf32>, tensor<1000x1000xf32> {
+  ^bb0(%a: tensor<1000x1000xf32>):
+    %5 = arith.negf %a : tensor<1000x1000xf32>
+    %6 = math.tanh %5 : tensor<1000x1000xf32>
+    nn.yield %5, %6 : tensor<1000x1000xf32>, tensor<1000x1000xf32>
+  }
+  // expected-remark @below {{node 3: 0 bytes, 10002000 ns, reads [1, 2], lies in 1}}
+  %2 = nn.contract "ik,kj->ij" %1#1, %x : tensor<1000x1000xf32>, tensor<1000x1000xf32>
+  // expected-remark @below {{node 4: 0 bytes, 0 ns, reads [1, 3], lies in 3}}
+  %3 = nn.concat %1#0, %2 dim 0 : tensor<1000x1000xf32>, tensor<1000x1000xf32>
+  // expected-remark @below {{node 5: 8000000 bytes, 20002000 ns, reads [2, 4]}}
+  %4 = nn.contract "ik,jk->ij" %3, %1#1 : tensor<2000x1000xf32>, tensor<1000x1000xf32>
+  // expected-remark @below {{node 6: 0 bytes, 402000 ns, reads [5], runs once}}
+  train.output "y", %4 : tensor<2000x1000xf32>
+}

@@ -44,7 +44,7 @@ class Model(torch.nn.Module):
 
 def adapter(folder, is_turned, **config):
     """Writes what PEFT's save_pretrained writes for adapters of all layers and for a classifier that is trained as a
-    whole; returns the state of the merged model. PEFT's merge_and_unload of such a folder gave the same to 1e-6."""
+    whole; returns the state of the merged model."""
     draw = np.random.default_rng(2)
     number = lambda *shape: draw.normal(size=shape).astype(np.float32)
     config = {"peft_type": "LORA", "r": RANK, "lora_alpha": 6, "fan_in_fan_out": is_turned, "alpha_pattern": {"conv": 12}, **config}

@@ -7,6 +7,7 @@
 
 #include "gpuopt/Analysis/Kernels/KernelSlice.h"
 
+#include "gpuopt/Analysis/Memory/Buffers.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -19,6 +20,12 @@ static int resultIndex(Operation *yield, Value value) {
     if (yielded == value && !isa<BlockArgument>(value))
       return index;
   return -1;
+}
+
+/// Whether a slice may read the result. A part of a concatenation is written
+/// into the whole, which it no longer would be if it had another reader.
+static bool isReadable(OpResult result) {
+  return destinationOf(result).buffer == result;
 }
 
 std::optional<KernelSlice> gpuopt::sliceFor(nn::FusedOp op, unsigned result) {
@@ -34,7 +41,8 @@ std::optional<KernelSlice> gpuopt::sliceFor(nn::FusedOp op, unsigned result) {
       slice.inputs.push_back(argument.getArgNumber());
       continue;
     }
-    if (int other = resultIndex(yield, value); i > 0 && other >= 0) {
+    if (int other = resultIndex(yield, value);
+        i > 0 && other >= 0 && isReadable(op->getOpResult(other))) {
       slice.results.push_back(other);
       continue;
     }
