@@ -24,7 +24,7 @@ def write_run(folder, steps, plan=None, slope=1.0):
                                    "loss_scale": 1024 * 2 ** (4 * step // steps), "skipped_steps": 0, "step_ms": 40 + step % 3,
                                    "data_wait_ms": 2, "allocated_bytes": 1000}) + "\n")
             if step % max(1, steps // 5) == 0:
-                file.write(json.dumps({"step": step, "eval_loss": 4.5 - step / steps}) + "\n")
+                file.write(json.dumps({"step": step, "eval_loss": 4.5 - step / steps, "eval_accuracy": step / steps}) + "\n")
         file.write(json.dumps({"step": steps, "planned_bytes": 2 ** 24, "peak_bytes": 3 * 2 ** 24, "beside_plan_bytes": 2 ** 25}) + "\n")
     (folder / "run.json").write_text(json.dumps({
         "version": 1, "target": "host", "num_workers": 2, "batch_size": 8, "accumulation_steps": 2, "is_half": True, "launches": 100,
@@ -69,7 +69,7 @@ def test_page(page, browser, width, scheme):  # noqa: F811
     assert sections == ["Curves", "Memory", "What a budget costs", "What the backward reads of the forward", "Precision", "Profile",
                         "Versions and command lines"]
     charts = browser.texts("figcaption > span:first-child")
-    assert charts == ["Loss", "Learning rate", "Norm of the gradient, before clipping", "Loss scale", "Throughput", "Time of a step",
+    assert charts == ["Loss", "Validation: accuracy", "Learning rate", "Norm of the gradient, before clipping", "Loss scale", "Throughput", "Time of a step",
                       "Wait for data, of a step", "Memory over the step", "The arena: each tensor by time and offset",
                       "Added time by budget"]
     # Pictures are as large as they say, so that their texts are as large as other texts.
@@ -144,7 +144,7 @@ def test_runs_over_each_other(tmp_path, plan, browser):  # noqa: F811
     browser.open(tmp_path / "page.html")
     assert browser.errors() == []
     assert browser.run("return document.querySelectorAll('#curves figure')[0].querySelectorAll('path.line').length") == 4
-    assert len(set(browser.run("return [...document.querySelectorAll('#curves figure')[1].querySelectorAll('path.line')]"
+    assert len(set(browser.run("return [...document.querySelectorAll('#curves figure')[2].querySelectorAll('path.line')]"
                                ".map(line => getComputedStyle(line).stroke)"))) == 2
     text = browser.hover("figure svg rect[fill=transparent]", 19.05 / 79, 0.5)
     assert "one: " in text and "two: " in text, text

@@ -88,10 +88,14 @@ static std::string headline(StringRef run, const RunMetrics &metrics,
   if (metrics.steps.empty())
     return text + ": no step has ended yet\n";
   text += formatv(": step {0}", int64_t(metrics.steps.back()));
-  if (!metrics.evaluations.empty())
-    text += formatv(", validation loss {0:f4}, step {1}",
-                    metrics.evaluations.back().value,
-                    int64_t(metrics.evaluations.back().step));
+  if (!metrics.evaluations.empty()) {
+    const AtStep &last = metrics.evaluations.back();
+    text += formatv(", validation loss {0:f4}", last.value);
+    for (const auto &[name, values] : metrics.evalMetrics)
+      if (values.back().step == last.step)
+        text += formatv(", {0} {1:f4}", name, values.back().value);
+    text += formatv(", step {0}", int64_t(last.step));
+  }
   Expected<RunFigures> figures = figuresOf(metrics, run, traits.begun_at);
   if (!figures) {
     consumeError(figures.takeError());
@@ -126,10 +130,13 @@ static std::string drawRun(StringRef run, const RunMetrics &metrics,
   return text;
 }
 
-/// Returns whether no trainer holds the lock of the folder any more.
-static bool isLeft(const std::string &run) {
+/// Returns whether a trainer holds the lock of the folder; nothing of a folder
+/// that no trainer has marked.
+static std::optional<bool> isHeld(const std::string &run) {
+  if (!hasFile(run, kResultsMark))
+    return std::nullopt;
   std::shared_ptr<void> lock;
-  return hasFile(run, kResultsMark) && lockResults(run, lock).empty();
+  return !lockResults(run, lock).empty();
 }
 
 int gpuopt::watchRun(const WatchOptions &options) {
@@ -153,13 +160,17 @@ int gpuopt::watchRun(const WatchOptions &options) {
              << drawRun(options.run, followed.metrics, traits, findScreen());
       outs().flush();
     }
-    if (!followed.metrics.memory.empty()) {
+    // A run that is resumed has the last line of the one before until its first
+    // step ends.
+    if (!followed.metrics.memory.empty() &&
+        !isHeld(options.run).value_or(false)) {
       outs() << "the run has ended\n";
       return 0;
     }
     if (!follows)
       return 0;
-    if (quietLooks >= kLooksBeforeDoubt && isLeft(options.run)) {
+    if (quietLooks >= kLooksBeforeDoubt &&
+        !isHeld(options.run).value_or(true)) {
       outs() << "no trainer runs in this folder: the run was interrupted or "
                 "killed\n";
       return 0;

@@ -46,6 +46,10 @@ void gpuopt::addLine(StringRef line, RunMetrics &metrics) {
       metrics.values[i].push_back(numberIn(*object, kNames[i]));
   } else if (object->get("eval_loss")) {
     metrics.evaluations.push_back({*step, numberIn(*object, "eval_loss")});
+    for (const auto &[key, value] : *object)
+      if (StringRef name = key; name.consume_front("eval_") && name != "loss")
+        metrics.evalMetrics[name.str()].push_back(
+            {*step, numberIn(*object, key)});
   } else if (object->get("checkpoint_stall_ms")) {
     metrics.stalls.push_back({*step, numberIn(*object, "checkpoint_stall_ms")});
   } else if (object->get("peak_bytes")) {

@@ -42,6 +42,18 @@ static void writeSteps(StringRef name, ArrayRef<double> steps,
   });
 }
 
+/// Writes what validations measured of one thing as a curve.
+static void writeValidations(ArrayRef<AtStep> values, json::OStream &json) {
+  std::vector<double> steps, numbers;
+  for (const AtStep &each : values) {
+    steps.push_back(each.step);
+    numbers.push_back(each.value);
+  }
+  Buckets buckets = bucketsOf(steps, numbers, kMostPoints);
+  writeSteps("x", buckets.x, json);
+  writeNumbers("mean", buckets.mean, json);
+}
+
 static void writeCurves(const RunMetrics &metrics, json::OStream &json) {
   json.attributeObject("curves", [&] {
     writeSteps("x", bucketsOf(metrics.steps, metrics.steps, kMostPoints).x,
@@ -57,15 +69,12 @@ static void writeCurves(const RunMetrics &metrics, json::OStream &json) {
     }
   });
   json.attribute("is_in_buckets", metrics.steps.size() > kMostPoints);
-  std::vector<double> steps, losses;
-  for (const AtStep &evaluation : metrics.evaluations) {
-    steps.push_back(evaluation.step);
-    losses.push_back(evaluation.value);
-  }
-  Buckets buckets = bucketsOf(steps, losses, kMostPoints);
-  json.attributeObject("evaluations", [&] {
-    writeSteps("x", buckets.x, json);
-    writeNumbers("mean", buckets.mean, json);
+  json.attributeObject("evaluations",
+                       [&] { writeValidations(metrics.evaluations, json); });
+  json.attributeObject("eval_metrics", [&] {
+    for (const auto &metric : metrics.evalMetrics)
+      json.attributeObject(json::fixUTF8(metric.first),
+                           [&] { writeValidations(metric.second, json); });
   });
 }
 

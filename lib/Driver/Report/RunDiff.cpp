@@ -97,6 +97,10 @@ bool gpuopt::printMetricsDiff(const RunMetrics &first, const RunMetrics &second,
     differs |= printCurve(nameOf(metric), curveOf(first, metric),
                           curveOf(second, metric), os);
   differs |= printCurve("eval_loss", first.evaluations, second.evaluations, os);
+  for (const auto &[name, values] : first.evalMetrics)
+    if (auto other = second.evalMetrics.find(name);
+        other != second.evalMetrics.end())
+      differs |= printCurve("eval_" + name, values, other->second, os);
   double times[] = {meanOf(first.of(StepMetric::StepMilliseconds)),
                     meanOf(second.of(StepMetric::StepMilliseconds))};
   os << formatv("step_ms: {0:f3} and {1:f3} on average\n", times[0], times[1]);

@@ -46,6 +46,11 @@ function showCurves() {
   });
   if (report.runs.length === 1) loss[0].name = "training";
   chart("Loss", "loss", loss, { canBeLog: true });
+  const metrics = new Set(report.runs.flatMap((run) => Object.keys(run.eval_metrics)));
+  for (const name of [...metrics].sort())
+    chart(`Validation: ${name.replace(/_/g, " ")}`, name.replace(/_/g, " "),
+          report.runs.flatMap((run, k) => run.eval_metrics[name]
+            ? [{ name: run.name, class: colour(k), dots: true, ...run.eval_metrics[name] }] : []), {});
   chart("Learning rate", "learning rate", curvesOf("learning_rate"), { fromZero: true });
   chart("Norm of the gradient, before clipping", "norm", curvesOf("grad_norm"), { canBeLog: true });
   const scale = curvesOf("loss_scale");
@@ -68,6 +73,10 @@ function showFacts(parent, run) {
   if (figures.last_step !== undefined) fact(facts, numberText(figures.last_step), "steps");
   if (figures.loss !== undefined) fact(facts, numberText(figures.loss), "loss of the last step");
   if (figures.best_evaluation !== undefined) fact(facts, numberText(figures.best_evaluation), `least validation loss, step ${numberText(figures.best_step)}`);
+  for (const [name, values] of Object.entries(run.eval_metrics)) {
+    const last = values.mean.findLastIndex((value) => value !== null);
+    if (last >= 0) fact(facts, numberText(values.mean[last]), `${name.replace(/_/g, " ")} of validation, step ${numberText(values.x[last])}`);
+  }
   if (figures.step_ms) {
     fact(facts, timeText(figures.step_ms), "a step");
     fact(facts, numberText((1000 * run.samples_per_step) / figures.step_ms), "samples per second");
