@@ -52,6 +52,7 @@ withBudget(train::AssignPrecisionOptions options,
   options.activationBudget = schedule.activationBudget;
   options.allowOffload = schedule.allowOffload;
   options.offloadBandwidth = schedule.offloadBandwidth;
+  options.takesAny = schedule.takesAny;
   return options;
 }
 

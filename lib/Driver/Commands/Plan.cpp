@@ -156,8 +156,10 @@ static int64_t largestFrom(int64_t guess,
 /// compilations; `start` is known to fit or is 1. First, schedules that need
 /// not be the cheapest tell in less time about where that batch is; then the
 /// cheapest schedules decide. A batch that cannot be compiled, because a tensor
-/// is too large for example, does not fit.
-static LargestBatch largestBatch(DriverOptions options, int64_t start) {
+/// is too large for example, does not fit. `plannedLargest` becomes the plan of
+/// the largest batch.
+static LargestBatch largestBatch(DriverOptions options, int64_t start,
+                                 Planned &plannedLargest) {
   options.pipeline.schedule.searchSmallest = false;
   DriverOptions quick = options;
   quick.pipeline.schedule.takesAny = true;
@@ -170,9 +172,13 @@ static LargestBatch largestBatch(DriverOptions options, int64_t start) {
   largestFrom(std::max(guess, start), [&](int64_t batch) {
     options.import.batchSize = batch;
     Planned planned = plan(options);
-    if (planned.status == 0 && batch > best.size)
+    if (planned.status != 0)
+      return false;
+    if (batch > best.size) {
       takeCost(planned, best, batch);
-    return planned.status == 0;
+      plannedLargest = std::move(planned);
+    }
+    return true;
   });
   return best;
 }
@@ -263,16 +269,16 @@ static PlanSummary findBatch(DriverOptions &options) {
       return summary;
   }
   bool takesLargest = !given || summary.planned.status != 0;
-  LargestBatch largest = largestBatch(options, takesLargest ? 1 : *given);
+  Planned plannedLargest;
+  LargestBatch largest =
+      largestBatch(options, takesLargest ? 1 : *given, plannedLargest);
   if (takesLargest) {
     if (given && largest.size > 0)
       llvm::errs() << "gpuopt: batch size " << *given
                    << " does not fit; this is the plan of batch size "
                    << largest.size << "\n";
     options.import.batchSize = std::max<int64_t>(largest.size, 1);
-    summary.planned = plan(options);
-    if (summary.planned.status == 0)
-      takeCost(summary.planned, largest, *options.import.batchSize);
+    summary.planned = largest.size > 0 ? plannedLargest : plan(options);
   }
   summary.largestBatch = largest;
   return summary;

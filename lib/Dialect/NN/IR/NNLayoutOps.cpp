@@ -32,6 +32,29 @@ static LogicalResult verifySameElementType(Operation *op) {
 /// they are read, from what they are made of.
 static constexpr int64_t kMostFoldedIntegers = 1 << 20, kMostFoldedFloats = 64;
 
+/// Returns a tensor of elements of a constant, by their numbers there.
+static Attribute pickElements(DenseElementsAttr constant,
+                              ArrayRef<int64_t> picked,
+                              RankedTensorType result) {
+  Type type = result.getElementType();
+  unsigned bits = type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 0;
+  if (bits == 0 || bits % 8 != 0) { // not whole bytes, as booleans
+    auto elements = constant.getValues<Attribute>();
+    return DenseElementsAttr::get(
+        result, llvm::map_to_vector(picked, [&](int64_t element) -> Attribute {
+          return elements[element];
+        }));
+  }
+  // An attribute for each element would take most of the time of a compilation
+  // with a large batch.
+  size_t bytes = bits / 8;
+  ArrayRef<char> from = constant.getRawData();
+  std::vector<char> copied(picked.size() * bytes);
+  for (auto [place, element] : llvm::enumerate(picked))
+    std::copy_n(&from[element * bytes], bytes, &copied[place * bytes]);
+  return DenseElementsAttr::getFromRawBuffer(result, copied);
+}
+
 /// Returns the elements of `result`, each of which is the element of a constant
 /// at the index that `sourceOf` gives.
 static Attribute gatherConstant(
@@ -48,8 +71,8 @@ static Attribute gatherConstant(
     return {};
   ArrayRef<int64_t> from = cast<RankedTensorType>(value.getType()).getShape(),
                     to = result.getShape();
-  auto elements = value.getValues<Attribute>();
-  SmallVector<Attribute> picked;
+  std::vector<int64_t> picked;
+  picked.reserve(count);
   SmallVector<int64_t> index(to.size(), 0), source;
   for (int64_t element = 0; element < count; ++element) {
     source.assign(from.size(), 0);
@@ -57,12 +80,12 @@ static Attribute gatherConstant(
     int64_t linear = 0;
     for (auto [position, size] : llvm::zip(source, from))
       linear = linear * size + position;
-    picked.push_back(elements[linear]);
+    picked.push_back(linear);
     for (int64_t dim = (int64_t)to.size() - 1;
          dim >= 0 && ++index[dim] == to[dim]; --dim)
       index[dim] = 0;
   }
-  return DenseElementsAttr::get(result, picked);
+  return pickElements(value, picked, result);
 }
 
 //===----------------------------------------------------------------------===//

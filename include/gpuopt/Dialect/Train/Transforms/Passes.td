@@ -166,7 +166,9 @@ def AssignPrecision : Pass<"train-assign-precision", "::mlir::ModuleOp"> {
     Option<"offloadBandwidth", "offload-bandwidth", "double", "0",
            "bytes per second of the link to the host; 0: the device's">,
     Option<"accumulationSteps", "accumulation-steps", "int64_t", "1", "batches per update">,
-    Option<"effort", "effort", "int64_t", "10000", "moves of the scheduler's search for each price">];
+    Option<"effort", "effort", "int64_t", "10000", "moves of the scheduler's search for each price">,
+    Option<"takesAny", "any", "bool", "false",
+           "look for precisions with which the budget can be met, whatever they cost">];
   let statistics = [Statistic<"halfProductCount", "half-products", "products in half precision">,
                     Statistic<"halfTensorCount", "half-tensors", "tensors in half precision">];
   let dependentDialects = ["::gpuopt::train::TrainDialect", "::gpuopt::nn::NNDialect"];

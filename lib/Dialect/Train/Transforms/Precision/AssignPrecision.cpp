@@ -209,7 +209,8 @@ private:
     kernels::padRows(clone->getBody().front(), model);
     kernels::markInPlace(clone->getBody().front());
     StepScheduleOptions options{arenaBudget(copied.getArrayRef()), effort,
-                                /*searchSmallest=*/false, allowOffload};
+                                /*searchSmallest=*/false, allowOffload,
+                                takesAny};
     auto result = scheduleStep(*clone, model, options, *ladders);
     auto *scheduled = std::get_if<ScheduledStep>(&result);
     double total = scheduled ? scheduled->plainTimeInNanoseconds +
