@@ -13,6 +13,7 @@
 #ifndef GPUOPT_DRIVER_RUNS_H
 #define GPUOPT_DRIVER_RUNS_H
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -24,12 +25,21 @@ struct ProfileOptions {
   std::vector<std::string> arguments; ///< Flags of the trainer.
 };
 
+/// What `gpuopt advise` is asked for.
+struct AdviseOptions {
+  std::string run;     ///< The folder of its results.
+  int64_t seconds = 0; ///< How long other flags are planned; 0: not at all.
+  bool isBrief = false; ///< Whether to print the verdict and the plans alone.
+};
+
 /// What `gpuopt report` is asked for.
 struct ReportOptions {
   std::vector<std::string> runs; ///< The folders of their results.
   std::string file;              ///< The page to write.
-  /// What `gpuopt plan --curve --json` printed; empty: the page has no curve.
+  /// What `gpuopt plan --curve --json` printed; empty: each run's program is
+  /// planned within other budgets.
   std::string plan;
+  int64_t seconds = 0; ///< How long the planning may take; 0: there is none.
 };
 
 /// What `gpuopt watch` is asked for.
@@ -51,9 +61,9 @@ struct DiffOptions {
 /// what was measured, else of some steps, which it runs.
 int profileRun(const ProfileOptions &options);
 
-/// Prints what limits a run, which is the folder of its results, and what would
-/// help.
-int adviseRun(const std::string &run);
+/// Prints what limits a run, what would help, and how much by plans with other
+/// flags.
+int adviseRun(const AdviseOptions &options);
 
 /// Writes a page that shows runs: their curves, and the plan, the memory and
 /// the profile of each.

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Commands/Alternatives.h"
 #include "Commands/Process.h"
 #include "Files/CommandText.h"
-#include "Files/RunFiles.h"
 #include "gpuopt/Driver/Runs.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
@@ -28,7 +28,24 @@ static void printOthers(const RunFigures &figures, double budgetCost) {
                       budgetCost);
 }
 
-int gpuopt::adviseRun(const std::string &run) {
+/// Plans the run's program with other flags and prints what they would do.
+static void printPlans(const std::string &run, const json::Object &plan,
+                       const RunDescription &description,
+                       const RunFigures &figures, const Verdict &verdict,
+                       int64_t seconds) {
+  Expected<RunPlanner> planner =
+      RunPlanner::create(run, plan, description.command, seconds);
+  Alternatives alternatives;
+  if (planner)
+    alternatives =
+        planAlternatives({description.traits, figures, verdict}, *planner);
+  else
+    alternatives.problem = toString(planner.takeError());
+  printAlternatives(alternatives, outs());
+}
+
+int gpuopt::adviseRun(const AdviseOptions &options) {
+  const std::string &run = options.run;
   if (Error error = checkIsRun(run))
     return failure(std::move(error));
   Expected<RunDescription> description = readRunDescription(run);
@@ -48,21 +65,26 @@ int gpuopt::adviseRun(const std::string &run) {
       return failure(profile.takeError());
     add_profile(*profile, *figures);
   }
-  outs() << formatv("{0} steps of {1:f1} ms on average, {2:f2} ms of them wait "
-                    "for data\n",
-                    figures->steps, figures->step_ms, figures->data_wait_ms);
-  std::string verdict = describe(judge(description->traits, *figures));
+  if (!options.isBrief)
+    outs() << formatv(
+        "{0} steps of {1:f1} ms on average, {2:f2} ms of them wait "
+        "for data\n",
+        figures->steps, figures->step_ms, figures->data_wait_ms);
+  Verdict judged = judge(description->traits, *figures);
+  std::string verdict = describe(judged);
   outs() << (verdict.empty() ? "verdict: none: the program has no estimates "
                                "and the run no profile; --profile active=3"
                              : verdict)
          << "\n";
-  double budgetCost = 0;
-  if (Expected<json::Object> plan = readPlan(run, description->command))
-    budgetCost = budgetCostOf(*plan);
-  else // a run of a trainer that was moved away
+  Expected<json::Object> plan = readPlan(run, description->command);
+  if (!options.isBrief)
+    printOthers(*figures, plan ? budgetCostOf(*plan) : 0);
+  outs().flush();
+  if (plan && options.seconds > 0)
+    printPlans(run, *plan, *description, *figures, judged, options.seconds);
+  else if (!plan) // a run of a trainer that was moved away
     consumeError(plan.takeError());
-  printOthers(*figures, budgetCost);
-  if (!isProfiled && !verdict.empty())
+  if (!options.isBrief && !isProfiled && !verdict.empty())
     outs() << "to judge by measured times: gpuopt profile " << shellWord(run)
            << "\n";
   return 0;

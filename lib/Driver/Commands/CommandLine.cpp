@@ -159,7 +159,8 @@ static void hideFlagsOfLibraries() {
       &modelCategory(),     &lossCategory(),      &optimizerCategory(),
       &precisionCategory(), &runCategory(),       &targetCategory(),
       &tableCategory(),     &calibrateCategory(), &exportCategory(),
-      &doctorCategory(),    &reportCategory(),    &watchCategory()};
+      &doctorCategory(),    &adviseCategory(),    &reportCategory(),
+      &watchCategory()};
   cl::HideUnrelatedOptions(own, cl::SubCommand::getTopLevel());
   for (cl::SubCommand *command : allCommands())
     cl::HideUnrelatedOptions(own, *command);
@@ -189,10 +190,14 @@ static std::optional<int> runWithoutModel() {
   }
   if (profileCommand())
     return profileRun(collectProfile());
-  if (adviseCommand())
-    return adviseRun(collectAdvise());
-  if (reportCommand())
-    return reportRuns(collectReport());
+  if (adviseCommand()) {
+    Expected<AdviseOptions> asked = collectAdvise();
+    return asked ? adviseRun(*asked) : usage(toString(asked.takeError()));
+  }
+  if (reportCommand()) {
+    Expected<ReportOptions> asked = collectReport();
+    return asked ? reportRuns(*asked) : usage(toString(asked.takeError()));
+  }
   if (watchCommand())
     return watchRun(collectWatch());
   if (diffCommand()) {

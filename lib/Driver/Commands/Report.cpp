@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Commands/Process.h"
+#include "Commands/RunPlanner.h"
 #include "Report/RunPage.h"
 #include "gpuopt/Driver/Runs.h"
 #include "gpuopt/Support/CheckOutput.h"
@@ -35,6 +36,38 @@ static Expected<json::Array> readCurve(const std::string &file) {
   return std::move(*curve);
 }
 
+/// Plans what budgets cost a run's program; a note says why that is not known.
+static void planCurve(ShownRun &run, int64_t seconds) {
+  if (!run.plan || seconds <= 0)
+    return;
+  RunCommand command;
+  if (run.description)
+    command = run.description->command;
+  Expected<json::Object> plan = [&]() -> Expected<json::Object> {
+    Expected<RunPlanner> planner =
+        RunPlanner::create(run.folder, *run.plan, command, seconds);
+    if (!planner)
+      return planner.takeError();
+    return planner->planWith("--curve");
+  }();
+  if (!plan) {
+    run.notes.push_back("What other budgets cost is not shown: " +
+                        toString(plan.takeError()));
+    return;
+  }
+  if (json::Array *curve = plan->getArray("curve"))
+    run.curve = std::move(*curve);
+}
+
+/// Plans the curves of all runs within a time, each within what is left of it.
+static void planCurves(std::vector<ShownRun> &runs, int64_t seconds) {
+  auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+  for (ShownRun &run : runs)
+    planCurve(run, std::chrono::ceil<std::chrono::seconds>(
+                       end - std::chrono::steady_clock::now())
+                       .count());
+}
+
 /// Tells runs of one name apart by more of their paths.
 static void nameApart(std::vector<ShownRun> &runs) {
   for (ShownRun &run : runs)
@@ -60,7 +93,10 @@ int gpuopt::reportRuns(const ReportOptions &options) {
     Expected<json::Array> curve = readCurve(options.plan);
     if (!curve)
       return failure(curve.takeError());
-    page.curve = std::move(*curve);
+    for (ShownRun &run : page.runs)
+      run.curve = *curve;
+  } else {
+    planCurves(page.runs, options.seconds);
   }
   std::string text;
   raw_string_ostream stream(text);

@@ -59,6 +59,7 @@ llvm::cl::OptionCategory &targetCategory();
 llvm::cl::OptionCategory &calibrateCategory();
 llvm::cl::OptionCategory &exportCategory();
 llvm::cl::OptionCategory &doctorCategory();
+llvm::cl::OptionCategory &adviseCategory();
 llvm::cl::OptionCategory &reportCategory();
 llvm::cl::OptionCategory &watchCategory();
 
@@ -77,11 +78,11 @@ llvm::Expected<DoctorOptions> collectDoctor();
 /// Reads the flags of `profile`.
 ProfileOptions collectProfile();
 
-/// Returns the folder that `advise` looks at.
-std::string collectAdvise();
+/// Reads the flags of `advise`.
+llvm::Expected<AdviseOptions> collectAdvise();
 
 /// Reads the flags of `report`.
-ReportOptions collectReport();
+llvm::Expected<ReportOptions> collectReport();
 
 /// Reads the flags of `watch`.
 WatchOptions collectWatch();

@@ -10,6 +10,11 @@
 using namespace llvm;
 using namespace gpuopt;
 
+cl::OptionCategory &gpuopt::adviseCategory() {
+  static cl::OptionCategory category("Plans with other flags");
+  return category;
+}
+
 cl::OptionCategory &gpuopt::reportCategory() {
   static cl::OptionCategory category("The page");
   return category;
@@ -28,6 +33,13 @@ cl::list<std::string> arguments(cl::ConsumeAfter,
                                 cl::sub(profileCommand()));
 cl::opt<std::string> advised(cl::Positional, cl::desc("<RUN>"), cl::Required,
                              cl::sub(adviseCommand()));
+Flag<int64_t> adviceSeconds("time-limit", 20,
+                            "how long to plan with other flags; 0: not at all",
+                            cl::value_desc("SECONDS"),
+                            cl::cat(adviseCategory()),
+                            cl::sub(adviseCommand()));
+Switch adviceIsBrief("brief", cl::desc("print the verdict and the plans alone"),
+                     cl::cat(adviseCategory()), cl::sub(adviseCommand()));
 cl::list<std::string> reported(cl::Positional, cl::desc("<RUN> [RUN ...]"),
                                cl::OneOrMore, cl::sub(reportCommand()));
 CheckedOpt<std::string> page("o", cl::desc("the page to write"),
@@ -41,6 +53,11 @@ CheckedOpt<std::string>
                    "--json printed"),
           cl::value_desc("FILE.json"), cl::cat(reportCategory()),
           cl::sub(reportCommand()));
+Flag<int64_t> curveSeconds(
+    "time-limit", 20,
+    "how long to plan what budgets cost, of all runs; 0: not at all",
+    cl::value_desc("SECONDS"), cl::cat(reportCategory()),
+    cl::sub(reportCommand()));
 cl::opt<std::string> watched(cl::Positional, cl::desc("<RUN>"), cl::Required,
                              cl::sub(watchCommand()));
 Switch once("once", cl::desc("print the curves once, and do not follow"),
@@ -55,10 +72,27 @@ ProfileOptions gpuopt::collectProfile() {
   return {profiled, {arguments.begin(), arguments.end()}};
 }
 
-std::string gpuopt::collectAdvise() { return advised; }
+/// Fails if a limit is not a time that a person would wait.
+static Error checkTimeLimit(int64_t seconds) {
+  constexpr int64_t kMost = 86400;
+  return seconds >= 0 && seconds <= kMost
+             ? Error::success()
+             : createStringError("--time-limit must be at least 0 and at most "
+                                 "86400, but is " +
+                                 std::to_string(seconds));
+}
 
-ReportOptions gpuopt::collectReport() {
-  return {{reported.begin(), reported.end()}, page, curve};
+Expected<AdviseOptions> gpuopt::collectAdvise() {
+  if (Error error = checkTimeLimit(adviceSeconds))
+    return std::move(error);
+  return AdviseOptions{advised, adviceSeconds, adviceIsBrief};
+}
+
+Expected<ReportOptions> gpuopt::collectReport() {
+  if (Error error = checkTimeLimit(curveSeconds))
+    return std::move(error);
+  return ReportOptions{
+      {reported.begin(), reported.end()}, page, curve, curveSeconds};
 }
 
 WatchOptions gpuopt::collectWatch() { return {watched, once}; }

@@ -267,6 +267,7 @@ void gpuopt::writeRun(const ShownRun &run, json::OStream &json) {
     });
     if (run.plan)
       writePlan(*run.plan, json);
+    json.attribute("curve", json::Array(run.curve));
     if (run.profile)
       writeProfile(*run.profile, json);
   });

@@ -28,7 +28,6 @@ static std::string dataOf(const RunPage &page) {
       for (const ShownRun &run : page.runs)
         writeRun(run, json);
     });
-    json.attribute("curve", json::Array(page.curve));
   });
   std::string safe;
   for (char c : text)

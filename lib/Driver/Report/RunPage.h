@@ -27,6 +27,7 @@ struct ShownRun {
   std::optional<RunDescription> description;
   std::optional<KeyAverages> profile;
   std::optional<llvm::json::Object> plan;
+  llvm::json::Array curve; ///< What budgets cost; empty if that is not known.
   std::string verdict; ///< Empty if too little is known.
 };
 
@@ -36,7 +37,6 @@ llvm::Expected<ShownRun> readRun(llvm::StringRef folder);
 
 struct RunPage {
   std::vector<ShownRun> runs; ///< At least one.
-  llvm::json::Array curve;    ///< Of `gpuopt plan --curve --json`, or empty.
 
   void print(llvm::raw_ostream &os) const;
 };

@@ -127,7 +127,7 @@ function showMemory(parent, run) {
 
 function showBudget(parent, run) {
   const schedules = Object.entries(run.plan.schedules || {});
-  const curve = report.curve || [];
+  const curve = run.curve;
   if (!schedules.length && curve.length < 2) return;
   const part = section(parent, "What a budget costs", "budget");
   if (schedules.length)

@@ -1,0 +1,252 @@
+//===- Alternatives.cpp - What other flags would make of a run ------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Commands/Alternatives.h"
+
+#include "gpuopt/Planning/Bytes.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace gpuopt;
+using planning::formatBytes;
+
+namespace {
+
+/// What a plan says, of those of its numbers that are compared.
+struct PlanFigures {
+  bool fits = false;
+  double milliseconds = 0; ///< Of a step, estimated.
+  double addedPercent = 0, lowerBoundPercent = 0;
+  int64_t totalBytes = 0, persistentBytes = 0, plainArenaBytes = 0;
+};
+
+/// Plans alternatives one after the other, until the time is over.
+class Planning {
+public:
+  Planning(const PlannedRun &run, const RunPlanner &planner)
+      : run(run), planner(planner) {}
+
+  Alternatives plan();
+
+private:
+  std::optional<PlanFigures> figuresOf(ArrayRef<std::string> flags);
+  void tryPrecision();
+  void tryBatch(int64_t times);
+  void tryLargerBatch();
+  void tryAccumulation();
+  void tryBudget();
+  void tryWithoutBudget();
+  void add(std::string flags, std::string text) {
+    result.found.push_back({std::move(flags), std::move(text)});
+  }
+
+  /// Returns what a step would take of the time that was measured. Waits for
+  /// data stay as they are.
+  double scaled(double milliseconds) const {
+    double wait = run.figures.data_wait_ms;
+    return wait +
+           (run.figures.step_ms - wait) * milliseconds / now.milliseconds;
+  }
+  std::string changeOf(const PlanFigures &figures) const {
+    return formatv("{0} -> {1} a step",
+                   gpuopt::detail::ms_text(run.figures.step_ms),
+                   gpuopt::detail::ms_text(scaled(figures.milliseconds)))
+        .str();
+  }
+  std::string memoryOf(const PlanFigures &figures) const {
+    return formatBytes(now.totalBytes) + " -> " +
+           formatBytes(figures.totalBytes);
+  }
+  int64_t samples() const {
+    return run.traits.batch_size * run.traits.accumulation_steps;
+  }
+
+  const PlannedRun &run;
+  const RunPlanner &planner;
+  PlanFigures now; ///< The plan of the run itself.
+  Alternatives result;
+};
+
+} // namespace
+
+/// Returns a flag of a budget that a person can read: "--memory-budget=12GiB".
+/// It is at most `bytes`, and less by a sixteenth at most.
+static std::string budgetFlag(int64_t bytes) {
+  for (auto [unit, size] :
+       {std::pair("GiB", int64_t(1) << 30), std::pair("MiB", int64_t(1) << 20),
+        std::pair("KiB", int64_t(1) << 10)})
+    if (bytes >= 16 * size || bytes % size == 0)
+      return formatv("--memory-budget={0}{1}", bytes / size, unit).str();
+  return formatv("--memory-budget={0}", bytes).str();
+}
+
+static std::string costText(const PlanFigures &figures) {
+  return formatv("recomputing costs {0:f1} % (at least {1:f1} %, proven)",
+                 figures.addedPercent, figures.lowerBoundPercent)
+      .str();
+}
+
+std::optional<PlanFigures> Planning::figuresOf(ArrayRef<std::string> flags) {
+  if (!result.problem.empty() && planner.isOver())
+    return std::nullopt;
+  Expected<json::Object> plan = planner.plan(flags);
+  if (!plan) {
+    std::string words;
+    for (const std::string &flag : flags)
+      words += flag + " ";
+    std::string problem = toString(plan.takeError());
+    result.problem = planner.isOver() || words.empty()
+                         ? problem
+                         : StringRef(words).rtrim().str() + ": " + problem;
+    return std::nullopt;
+  }
+  PlanFigures figures;
+  figures.fits = plan->getBoolean("fits").value_or(false);
+  figures.milliseconds = plan->getNumber("step_ms").value_or(0);
+  if (const json::Object *memory = plan->getObject("memory")) {
+    auto bytes = [&](StringRef name) {
+      return memory->getInteger(name).value_or(0);
+    };
+    figures.totalBytes = bytes("total_bytes");
+    figures.persistentBytes = bytes("persistent_bytes");
+    figures.plainArenaBytes = bytes("plain_arena_bytes");
+    figures.addedPercent = memory->getNumber("added_percent").value_or(0);
+    figures.lowerBoundPercent =
+        memory->getNumber("lower_bound_percent").value_or(0);
+  }
+  if (result.device.empty())
+    result.device = plan->getString("device").value_or("").str();
+  return figures;
+}
+
+void Planning::tryPrecision() {
+  constexpr double kGain = 0.99;
+  if (run.traits.is_half)
+    return;
+  std::optional<PlanFigures> half = figuresOf({"--precision=bf16"});
+  if (!half || !half->fits)
+    return;
+  bool helps = half->milliseconds < kGain * now.milliseconds;
+  add("--precision bf16", (helps ? "" : "gains no time: ") + changeOf(*half) +
+                              ", " + memoryOf(*half));
+}
+
+void Planning::tryBatch(int64_t times) {
+  int64_t size = times * run.traits.batch_size;
+  std::optional<PlanFigures> larger =
+      figuresOf({"--batch-size=" + std::to_string(size)});
+  if (larger && larger->fits)
+    add("--batch-size " + std::to_string(size),
+        formatv("{0} -> {1} for {2} samples, {3}",
+                gpuopt::detail::ms_text(run.figures.step_ms),
+                gpuopt::detail::ms_text(scaled(larger->milliseconds) /
+                                        double(times)),
+                samples(), memoryOf(*larger)));
+}
+
+void Planning::tryAccumulation() {
+  constexpr int64_t kTimes = 4;
+  int64_t steps = kTimes * run.traits.accumulation_steps;
+  std::optional<PlanFigures> longer =
+      figuresOf({"--gradient-accumulation-steps=" + std::to_string(steps)});
+  if (longer && longer->fits)
+    add("--gradient-accumulation-steps " + std::to_string(steps),
+        formatv("{0} -> {1} for {2} samples, {3}",
+                gpuopt::detail::ms_text(run.figures.step_ms),
+                gpuopt::detail::ms_text(scaled(longer->milliseconds) /
+                                        double(kTimes)),
+                samples(), memoryOf(*longer)));
+}
+
+void Planning::tryBudget() {
+  // Two thirds of the arena are less by enough to be worth a flag, and most
+  // models can do with them.
+  int64_t budget = now.persistentBytes + 2 * now.plainArenaBytes / 3;
+  if (now.addedPercent > 0 || 4 * now.plainArenaBytes < now.totalBytes)
+    return;
+  std::string flag = budgetFlag(budget);
+  std::optional<PlanFigures> smaller = figuresOf({flag});
+  if (!smaller)
+    return;
+  std::string words = flag;
+  std::replace(words.begin(), words.end(), '=', ' ');
+  add(words, smaller->fits ? costText(*smaller) + ": " + changeOf(*smaller)
+                           : "cannot be met");
+}
+
+void Planning::tryLargerBatch() {
+  int64_t batch = run.traits.batch_size;
+  std::string budget = budgetFlag(now.totalBytes);
+  for (int64_t size : {2 * batch, batch + batch / 2}) {
+    if (size <= batch)
+      return;
+    std::optional<PlanFigures> larger =
+        figuresOf({budget, "--batch-size=" + std::to_string(size)});
+    if (!larger)
+      return;
+    if (!larger->fits)
+      continue;
+    double times = double(size) / double(batch);
+    std::string words = budget + " --batch-size " + std::to_string(size);
+    words[words.find('=')] = ' ';
+    add(words,
+        formatv("would fit, {0}: {1} -> {2} for {3} samples", costText(*larger),
+                gpuopt::detail::ms_text(run.figures.step_ms),
+                gpuopt::detail::ms_text(scaled(larger->milliseconds) / times),
+                samples()));
+    return;
+  }
+}
+
+void Planning::tryWithoutBudget() {
+  constexpr double kMuchInPercent = 1;
+  if (now.addedPercent < kMuchInPercent)
+    return;
+  std::optional<PlanFigures> free =
+      figuresOf({"--memory-budget", "--activation-budget"});
+  if (free && free->fits)
+    add("no --memory-budget", changeOf(*free) + ", " + memoryOf(*free));
+}
+
+Alternatives Planning::plan() {
+  std::optional<PlanFigures> same = figuresOf({});
+  if (!same || !same->fits || same->milliseconds <= 0) {
+    if (result.problem.empty())
+      result.problem = "the program cannot be planned again";
+    return result;
+  }
+  now = *same;
+  constexpr int64_t kMoreSamples = 4;
+  if (run.verdict.bound == "launch-bound")
+    tryBatch(kMoreSamples);
+  if (run.verdict.bound == "optimizer-bound")
+    tryAccumulation();
+  tryPrecision();
+  tryWithoutBudget();
+  tryBudget();
+  tryLargerBatch();
+  return result;
+}
+
+Alternatives gpuopt::planAlternatives(const PlannedRun &run,
+                                      const RunPlanner &planner) {
+  return Planning(run, planner).plan();
+}
+
+void gpuopt::printAlternatives(const Alternatives &alternatives,
+                               raw_ostream &os) {
+  if (!alternatives.found.empty())
+    os << "planned with other flags; estimates by the rates of '"
+       << alternatives.device << "', scaled to the measured step:\n";
+  for (const Alternative &each : alternatives.found)
+    os << "  " << each.flags << ": " << each.text << "\n";
+  if (!alternatives.problem.empty())
+    os << (alternatives.found.empty() ? "no other flags were planned: "
+                                      : "not planned: ")
+       << alternatives.problem << "\n";
+}

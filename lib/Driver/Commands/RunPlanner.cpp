@@ -1,0 +1,160 @@
+//===- RunPlanner.cpp - Plans of a run's program with other flags ---------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Commands/RunPlanner.h"
+
+#include "Files/JoinPath.h"
+#include "Files/ScratchFolder.h"
+#include "Files/SourceModel.h"
+#include "Flags/FlagGroups.h"
+#include "Report/FlagList.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+
+using namespace llvm;
+using namespace gpuopt;
+
+static StringRef flagName(StringRef word) {
+  return word.split('=').first.ltrim('-');
+}
+
+/// Returns the flags of a command that `gpuopt plan` takes, each with its value
+/// in one word, and no model.
+static std::vector<std::string> flagsOfPlan(const json::Array &command) {
+  StringMap<bool> needsValue, isOfPlan;
+  for (cl::SubCommand *each : {&trainCommand(), &compileCommand()})
+    for (const ListedFlag &flag : flagsOf(*each))
+      needsValue[flag.name] = flag.needsValue;
+  for (const ListedFlag &flag : flagsOf(planCommand()))
+    isOfPlan[flag.name] = true;
+  auto wordAt = [&](size_t i) {
+    return command[i].getAsString().value_or("").str();
+  };
+  std::vector<std::string> flags;
+  for (size_t i = 2; i < command.size(); ++i) { // after "gpuopt train"
+    std::string word = wordAt(i);
+    if (!StringRef(word).starts_with("-"))
+      continue; // the model
+    std::string name = flagName(word).str();
+    if (!StringRef(word).contains('=') && needsValue.lookup(name) &&
+        i + 1 < command.size())
+      word += "=" + wordAt(++i);
+    if (isOfPlan.lookup(name))
+      flags.push_back(word);
+  }
+  return flags;
+}
+
+Expected<RunPlanner> RunPlanner::create(StringRef run, const json::Object &plan,
+                                        const RunCommand &command,
+                                        int64_t seconds) {
+  const json::Array *compiled = plan.getArray("command");
+  if (!compiled || compiled->size() < 2)
+    return createStringError("the plan does not say how it was made");
+  Expected<std::string> model = findSourceModel(run);
+  if (!model && !command.arguments.empty()) {
+    // A trainer that was built by hand is in a folder of its program.
+    consumeError(model.takeError());
+    model = findSourceModel(sys::path::parent_path(command.arguments.front()));
+  }
+  if (!model)
+    return model.takeError();
+  if (!sys::fs::exists(*model))
+    return createStringError("the model '" + *model + "' is no longer there");
+  std::vector<std::string> words{*model};
+  for (std::string &flag : flagsOfPlan(*compiled))
+    words.push_back(std::move(flag));
+  return RunPlanner(command.folder, std::move(words), seconds);
+}
+
+int64_t RunPlanner::secondsLeft() const {
+  return std::chrono::ceil<std::chrono::seconds>(end - Clock::now()).count();
+}
+
+Expected<json::Object> RunPlanner::plan(ArrayRef<std::string> flags) const {
+  std::vector<std::string> command{words.front()};
+  for (StringRef word : ArrayRef(words).drop_front())
+    if (none_of(flags, [&](StringRef flag) {
+          return flagName(flag) == flagName(word);
+        }))
+      command.push_back(word.str());
+  for (StringRef flag : flags)
+    if (flag.contains('='))
+      command.push_back(flag.str());
+  return execute(std::move(command));
+}
+
+Expected<json::Object> RunPlanner::planWith(StringRef name) const {
+  std::vector<std::string> command = words;
+  command.push_back(name.str());
+  return execute(std::move(command));
+}
+
+static std::string textOf(const std::string &file) {
+  auto buffer = MemoryBuffer::getFile(file);
+  return buffer ? (*buffer)->getBuffer().str() : "";
+}
+
+/// Runs a command in a folder. Returns its status, or less than 0 if it could
+/// not be run or did not end in time.
+static int runIn(const std::string &folder, const std::string &program,
+                 ArrayRef<std::string> command,
+                 ArrayRef<std::optional<StringRef>> redirects,
+                 int64_t seconds) {
+  SmallString<256> before;
+  if (sys::fs::current_path(before) ||
+      (!folder.empty() && sys::fs::set_current_path(folder)))
+    return -1;
+  SmallVector<StringRef> arguments(command.begin(), command.end());
+  int status = sys::ExecuteAndWait(program, arguments, std::nullopt, redirects,
+                                   unsigned(seconds));
+  (void)sys::fs::set_current_path(before);
+  return status;
+}
+
+Expected<json::Object>
+RunPlanner::execute(std::vector<std::string> flags) const {
+  auto isLate = [&] {
+    return createStringError("planning took longer than the " +
+                             std::to_string(seconds) +
+                             " seconds of --time-limit");
+  };
+  if (isOver())
+    return isLate();
+  SmallString<128> temporary;
+  sys::path::system_temp_directory(/*ErasedOnReboot=*/true, temporary);
+  Expected<ScratchFolder> scratch =
+      ScratchFolder::create(joinPath(temporary, "gpuopt-plan"));
+  if (!scratch)
+    return scratch.takeError();
+  static int anchor; // an address in this program
+  std::string gpuopt = sys::fs::getMainExecutable("gpuopt", &anchor);
+  std::vector<std::string> command{gpuopt, "plan"};
+  command.insert(command.end(), flags.begin(), flags.end());
+  command.push_back("--json");
+  std::string out = scratch->pathOf("out"), err = scratch->pathOf("err");
+  int status = runIn(folder, gpuopt, command,
+                     {"", StringRef(out), StringRef(err)}, secondsLeft());
+  if (isOver())
+    return isLate();
+  if (status != 0 && status != 2) { // 2: the budget cannot be met
+    std::string text = textOf(err);
+    StringRef line = StringRef(text).split('\n').first;
+    line.consume_front("gpuopt: error: ");
+    return createStringError(line.empty() ? "gpuopt plan cannot be run" : line);
+  }
+  Expected<json::Value> value = readJson(out);
+  if (!value)
+    return value.takeError();
+  json::Object *object = value->getAsObject();
+  if (!object)
+    return createStringError("gpuopt plan printed no object");
+  return std::move(*object);
+}
