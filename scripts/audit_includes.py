@@ -138,11 +138,11 @@ LIBRARIES = [
     (r"mlir/", "MLIR"),
     (r"llvm(-c)?/", "LLVM"),
     (r"google/protobuf/|onnx\.pb\.h$", "protobuf"),
-    (r"cuda|cublas|cudnn|library_types", "CUDA"),
+    (r"cuda|cublas|cudnn|nvtx3/|library_types", "CUDA"),
     (r"boost/", "Boost"),
     (r"(zlib|jpeglib|jerror|png)\.h$", "codecs"),
     (r"dnnl", "oneDNN"),
-    (r"(sys/\w+|sanitizer/\w+|unistd|fcntl|dlfcn|signal|omp|immintrin)\.h$", "system"),
+    (r"(sys/\w+|sanitizer/\w+|unistd|fcntl|spawn|dlfcn|signal|omp|immintrin)\.h$", "system"),
     (r"(std(def|int)\.h|\w+)$", "C++"),
 ]
 LINKED = {"MLIR": "MLIR", "LLVM": "LLVM", "gpuopt_cudnn": "CUDA", "protobuf::libprotobuf-lite": "protobuf", "protobuf::libprotobuf": "protobuf",

@@ -34,10 +34,14 @@ def nvidia_wheels() -> str | None:
     return ";".join(found.submodule_search_locations) if found else None
 
 
-def has_cuda_headers() -> bool:
+def folder_of_cuda_header(name: str) -> Path | None:
     nvcc = shutil.which("nvcc")
     roots = [Path("/usr/local/cuda")] + ([Path(nvcc).resolve().parents[1]] if nvcc else [])
-    return any((root / "include" / "cuda_runtime.h").exists() for root in roots)
+    return next((root / "include" for root in roots if (root / "include" / name).exists()), None)
+
+
+def has_cuda_headers() -> bool:
+    return folder_of_cuda_header("cuda_runtime.h") is not None
 
 
 def has_boost_context() -> bool:

@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 import torch
 
-from emulated import COMPILER, SKIPS, STEPS, Emulated, nvidia_wheels
+from emulated import COMPILER, SKIPS, STEPS, Emulated, folder_of_cuda_header, nvidia_wheels
 from exports import export_case
 from gpuopt import safetensors
 from parity import worst_gradient
 from test_optimizers import MuonWithAdamW
+from trace_readers import check_trace
 from training import OPTIMIZATION_FOR_ONE_STEP, CommandFailed, Result, Trainer, execute, gradients_of, train_torch
 
 MODELS = ["mlp", "cnn", "gpt2-tiny", "gpt2-words", "gpt2-vocabulary", "bert-tiny", "resnet18-tiny", "unet-tiny"]
@@ -395,13 +396,50 @@ def test_offloading(tmp_path):
         assert_same_bits(expected, tight.train(seed, autotune_file=record))
 
 
+# ---- What profilers see -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def watched(tmp_path_factory):
+    return Emulated("mlp", tmp_path_factory.mktemp("watched"))
+
+
+@pytest.mark.skipif(folder_of_cuda_header("nvtx3/nvToolsExt.h") is None, reason="no headers of NVTX")
+def test_named_ranges(watched, tmp_path, monkeypatch):
+    """With --nvtx, each call is a range with its nodes within that of its function, as Nsight would record them. The bits
+    of the training stay."""
+    library, record = tmp_path / "recorder.so", tmp_path / "ranges.txt"
+    source = Path(__file__).with_name("nvtx_recorder.c")
+    execute(["cc", "-shared", "-fPIC", "-Wall", "-Werror", "-I", folder_of_cuda_header("nvtx3/nvToolsExt.h"), source, "-o", library])
+    monkeypatch.setenv("NVTX_INJECTION64_PATH", str(library))
+    monkeypatch.setenv("NVTX_RECORD", str(record))
+    plain = watched.train(seed=1)
+    assert not record.exists()  # NVTX is not even begun
+    assert_same_bits(plain, watched.train(seed=1, nvtx=True))
+    ranges = record.read_text().splitlines()
+    assert [name for name in ranges if not name.startswith(" ")] == ["micro_step", "update"] * STEPS
+    table = (watched.trainer.folder / "calls.h").read_text()
+    calls = [name[1:].partition(": ") for name in ranges if name.startswith(" ")]
+    assert not [name for name, *_ in calls if name.startswith(" ") or f'"{name}' not in table]
+    assert len({origin for *_, origin in calls}) > 4
+    assert not [origin for *_, origin in calls if origin and f'"{origin}"' not in table]
+    # A profile of the same steps has as many calls.
+    profiled = watched.trainer.folder / f"run{watched.trainer.runs + 1}"
+    record.unlink()
+    watched.train(seed=1, nvtx=True, profile=f"wait=0,warmup=0,active={STEPS}")
+    assert record.read_text().splitlines() == ranges
+    rows = json.loads((profiled / "profile/profile.json").read_text())["rows"]
+    assert sum(row["calls"] for row in rows) == len(calls)
+    check_trace(profiled / "profile/trace.json", "kernel")
+
+
 # ---- The command ------------------------------------------------------------------------------------------------------
 
 
-def test_train_command(tmp_path, monkeypatch):
+def test_train_command(watched, tmp_path, monkeypatch):
     """`gpuopt train --target=emulated` builds the program with the lanes that the compiler's flags ask for, and runs it in
     the order that the environment asks for. Warps of 64 lanes, as AMD's CDNA has them, give the bits of those of 32."""
-    model = Emulated("mlp", tmp_path)
+    model = watched
     expected = model.train(seed=1, steps=2, no_autotune=True)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("NVIDIA_WHEELS", nvidia_wheels())
@@ -413,7 +451,7 @@ def test_train_command(tmp_path, monkeypatch):
         monkeypatch.setenv("GPUOPT_EMULATION_SEED", seed)
         case = model.case
         gpuopt.train(
-            tmp_path / "model.onnx", tmp_path / f"out{seed}", target="emulated", batch_size=case.batch, data=case.inputs,
+            model.trainer.folder.parent / "model.onnx", tmp_path / f"out{seed}", target="emulated", batch_size=case.batch, data=case.inputs,
             labels=case.labels, learning_rate=case.learning_rate, lr_scheduler_type="constant", max_steps=2, shuffle=False,
             autotune=False,
         )

@@ -93,6 +93,27 @@ def test_classes(classes):
     assert f"  accuracy {last['eval_accuracy']:.4f}  top_3_accuracy " in result.output
 
 
+def test_where_metrics_are_seen(classes):
+    """TensorBoard, the page, the terminal and the comparison of runs have each metric."""
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    folder, trainer, _, _, _ = classes
+    result = run(trainer, folder, report_to="tensorboard")
+    out = folder / f"run{trainer.runs}"
+    events = EventAccumulator(str(out / "tensorboard"))
+    events.Reload()
+    execute([find_driver(), "report", out, "-o", folder / "page.html", "--time-limit=0"])
+    page = (folder / "page.html").read_text()
+    headline = execute([find_driver(), "watch", "--once", out]).splitlines()[0]
+    same = execute([find_driver(), "diff", out, out])
+    for name in ("accuracy", "top_3_accuracy", "f1", "perplexity"):
+        values = [evaluation[f"eval_{name}"] for evaluation in result.evaluations]
+        assert [point.value for point in events.Scalars(f"eval/{name}")] == pytest.approx(values, rel=1e-6)
+        assert f'"{name}":{{"x":[2,4,6],"mean":[{values[0]:.6g},' in page
+        assert f", {name} {values[-1]:.4f}" in headline
+        assert f"eval_{name}: the same in all 3 steps of both" in same
+
+
 def test_answers(model, tmp_path):
     _, result, outputs, labels = train(model, tmp_path, answers, dict(loss="bce_with_logits", logits="answers", eval_metrics="f1,accuracy"))
     predictions, last = outputs[1].numpy() > 0, result.evaluations[-1]

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import trace_readers
 from exports import export_case
 from training import Trainer
 
@@ -54,6 +55,16 @@ def test_trace(profiled, tmp_path):
     lines = {call["args"]["step.cu"] for call in calls if call["name"].startswith("attention k")}
     assert len(layers) > 1 and len(lines) <= len(layers), (layers, lines)
     assert {event["name"] for event in trace["traceEvents"] if event["ph"] == "C"} == {"data wait (ms)", "memory (MiB)"}
+
+
+@pytest.mark.skipif(not trace_readers.HAS_PERFETTO, reason="no Perfetto, or no trace_processor_shell")
+def test_trace_in_perfetto(profiled):
+    trace_readers.check_perfetto(profiled[1] / "profile/trace.json", "cpu_op")
+
+
+@pytest.mark.skipif(not trace_readers.HAS_HOLISTIC, reason="no HolisticTraceAnalysis")
+def test_trace_in_holistic_trace_analysis(profiled):
+    trace_readers.check_holistic(profiled[1] / "profile/trace.json", "cpu_op")
 
 
 def check_spans(events):

@@ -25,7 +25,9 @@ def write_run(folder, steps, plan=None, slope=1.0):
                                    "data_wait_ms": 2, "allocated_bytes": 1000}) + "\n")
             if step % max(1, steps // 5) == 0:
                 file.write(json.dumps({"step": step, "eval_loss": 4.5 - step / steps, "eval_accuracy": step / steps}) + "\n")
-        file.write(json.dumps({"step": steps, "planned_bytes": 2 ** 24, "peak_bytes": 3 * 2 ** 24, "beside_plan_bytes": 2 ** 25}) + "\n")
+        file.write(json.dumps({"step": steps, "planned_bytes": 2 ** 24, "peak_bytes": 3 * 2 ** 24, "beside_plan_bytes": 2 ** 25,
+                               "load_peak_bytes": 2 ** 20, "load_planned_bytes": 2 ** 19, "forward_peak_bytes": 2 ** 21,
+                               "forward_planned_bytes": 2 ** 20}) + "\n")
     (folder / "run.json").write_text(json.dumps({
         "version": 1, "target": "host", "num_workers": 2, "batch_size": 8, "accumulation_steps": 2, "is_half": True, "launches": 100,
         "limit_ms": 20, "memory_ms": 12, "optimizer_ms": 1, "folder": "/a b", "command": ["trainer", "--data=x=a b.npy"]}))
@@ -120,6 +122,9 @@ def test_mouse(page, plan, browser):  # noqa: F811
 
 def test_tables(page, plan, browser):  # noqa: F811
     browser.open(page)
+    phases = browser.run("return [...document.querySelector('#memory table').rows].map(row => [...row.cells].map(cell => cell.textContent))")
+    assert phases == [["phase", "peak that was measured", "planned to be alive"], ["load", "1.00 MiB", "512.00 KiB"],
+                      ["forward", "2.00 MiB", "1.00 MiB"]]
     assert {row["decision"] for row in plan["tensors"]} == {"saved", "recomputed"}
     assert {row["type"] for row in plan["precisions"]} == {"f32", "bf16"}
     for section, rows, member in (("tensors", plan["tensors"], "reason"), ("precision", plan["precisions"], "reason")):

@@ -27,8 +27,8 @@ struct ProfileOptions {
 
 /// What `gpuopt advise` is asked for.
 struct AdviseOptions {
-  std::string run;     ///< The folder of its results.
-  int64_t seconds = 0; ///< How long other flags are planned; 0: not at all.
+  std::string run;      ///< The folder of its results.
+  int64_t seconds = 0;  ///< How long other flags are planned; 0: not at all.
   bool isBrief = false; ///< Whether to print the verdict and the plans alone.
 };
 

@@ -29,18 +29,19 @@ static void printOthers(const RunFigures &figures, double budgetCost) {
 }
 
 /// Plans the run's program with other flags and prints what they would do.
-static void printPlans(const std::string &run, const json::Object &plan,
+static void printPlans(const AdviseOptions &options, const json::Object &plan,
                        const RunDescription &description,
-                       const RunFigures &figures, const Verdict &verdict,
-                       int64_t seconds) {
-  Expected<RunPlanner> planner =
-      RunPlanner::create(run, plan, description.command, seconds);
+                       const RunFigures &figures, const Verdict &verdict) {
+  Expected<RunPlanner> planner = RunPlanner::create(
+      options.run, plan, description.command, options.seconds);
   Alternatives alternatives;
   if (planner)
     alternatives =
         planAlternatives({description.traits, figures, verdict}, *planner);
   else
     alternatives.problem = toString(planner.takeError());
+  if (options.isBrief) // nobody has asked for plans
+    alternatives.problem.clear();
   printAlternatives(alternatives, outs());
 }
 
@@ -81,7 +82,7 @@ int gpuopt::adviseRun(const AdviseOptions &options) {
     printOthers(*figures, plan ? budgetCostOf(*plan) : 0);
   outs().flush();
   if (plan && options.seconds > 0)
-    printPlans(run, *plan, *description, *figures, judged, options.seconds);
+    printPlans(options, *plan, *description, *figures, judged);
   else if (!plan) // a run of a trainer that was moved away
     consumeError(plan.takeError());
   if (!options.isBrief && !isProfiled && !verdict.empty())

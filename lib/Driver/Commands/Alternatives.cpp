@@ -167,7 +167,7 @@ void Planning::tryBudget() {
   // Two thirds of the arena are less by enough to be worth a flag, and most
   // models can do with them.
   int64_t budget = now.persistentBytes + 2 * now.plainArenaBytes / 3;
-  if (now.addedPercent > 0 || 4 * now.plainArenaBytes < now.totalBytes)
+  if (4 * now.plainArenaBytes < now.totalBytes)
     return;
   std::string flag = budgetFlag(budget);
   std::optional<PlanFigures> smaller = figuresOf({flag});
@@ -228,8 +228,10 @@ Alternatives Planning::plan() {
     tryAccumulation();
   tryPrecision();
   tryWithoutBudget();
-  tryBudget();
-  tryLargerBatch();
+  if (now.addedPercent == 0) { // else there is a budget already
+    tryBudget();
+    tryLargerBatch();
+  }
   return result;
 }
 

@@ -13,6 +13,7 @@
 #include "Files/RuntimeFiles.h"
 #include "Files/SourceModel.h"
 #include "Files/Weights.h"
+#include "Report/PhaseMemory.h"
 #include "Report/PlanFile.h"
 #include "gpuopt/Analysis/Costs/KernelEstimates.h"
 #include "gpuopt/settings/compile_table.h"
@@ -179,9 +180,13 @@ int gpuopt::compileModel(const DriverOptions &options) {
     return compilation.exitStatus();
   choices.decisions = describeDecisions(compilation.getModule());
   addWorks(options, compilation.getModule(), emission);
+  if (failed(compilation.runTo(Phase::Memory)))
+    return compilation.exitStatus();
+  auto parts = partsOfSteps(compilation.getModule());
   if (failed(compilation.runTo(Phase::Device)))
     return compilation.exitStatus();
   ModuleOp module = compilation.getModule();
+  emission.alive = aliveInParts(module, parts);
   if (llvm::Error error = checkData(options, module))
     return failure(std::move(error));
   emission.modelHash = compilation.getModelHash().str();

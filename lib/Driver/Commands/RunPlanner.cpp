@@ -59,7 +59,8 @@ Expected<RunPlanner> RunPlanner::create(StringRef run, const json::Object &plan,
   if (!compiled || compiled->size() < 2)
     return createStringError("the plan does not say how it was made");
   Expected<std::string> model = findSourceModel(run);
-  if (!model && !command.arguments.empty()) {
+  if (!model && !command.arguments.empty() &&
+      sys::path::is_absolute(command.arguments.front())) {
     // A trainer that was built by hand is in a folder of its program.
     consumeError(model.takeError());
     model = findSourceModel(sys::path::parent_path(command.arguments.front()));
@@ -97,6 +98,8 @@ Expected<json::Object> RunPlanner::planWith(StringRef name) const {
   return execute(std::move(command));
 }
 
+static constexpr StringLiteral kErrorPrefix = "gpuopt: error: ";
+
 static std::string textOf(const std::string &file) {
   auto buffer = MemoryBuffer::getFile(file);
   return buffer ? (*buffer)->getBuffer().str() : "";
@@ -122,9 +125,8 @@ static int runIn(const std::string &folder, const std::string &program,
 Expected<json::Object>
 RunPlanner::execute(std::vector<std::string> flags) const {
   auto isLate = [&] {
-    return createStringError("planning took longer than the " +
-                             std::to_string(seconds) +
-                             " seconds of --time-limit");
+    return createStringError("planning took longer than --time-limit, " +
+                             std::to_string(seconds) + " s");
   };
   if (isOver())
     return isLate();
@@ -146,15 +148,14 @@ RunPlanner::execute(std::vector<std::string> flags) const {
     return isLate();
   if (status != 0 && status != 2) { // 2: the budget cannot be met
     std::string text = textOf(err);
-    StringRef line = StringRef(text).split('\n').first;
-    line.consume_front("gpuopt: error: ");
-    return createStringError(line.empty() ? "gpuopt plan cannot be run" : line);
+    StringRef from = text; // before an error there may be notes
+    from = from.substr(std::min(from.find(kErrorPrefix), from.size()));
+    from.consume_front(kErrorPrefix);
+    return createStringError("gpuopt plan: " + from.split('\n').first);
   }
   Expected<json::Value> value = readJson(out);
   if (!value)
     return value.takeError();
   json::Object *object = value->getAsObject();
-  if (!object)
-    return createStringError("gpuopt plan printed no object");
-  return std::move(*object);
+  return object ? std::move(*object) : json::Object();
 }

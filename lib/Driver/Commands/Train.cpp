@@ -12,7 +12,9 @@
 #include "Files/ResultsLock.h"
 #include "gpuopt/Driver/Driver.h"
 #include "gpuopt/Support/WriteFile.h"
+#include "gpuopt/trainer/advice.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_names.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
@@ -27,6 +29,12 @@ static ProgramKind kindOf(const PipelineOptions &options) {
     kind.states |= optimizer->state_bit(state);
   kind.scales_loss = options.lossScaling.enabled;
   return kind;
+}
+
+/// Returns the path of this program.
+static std::string ownPath() {
+  static int anchor; // an address in it
+  return sys::fs::getMainExecutable("gpuopt", &anchor);
 }
 
 int gpuopt::trainModel(const DriverOptions &options) {
@@ -67,5 +75,6 @@ int gpuopt::trainModel(const DriverOptions &options) {
     command.push_back(std::move(flag));
   command.insert(command.end(), options.runArguments.begin(),
                  options.runArguments.end());
+  setenv(kAdvisorVariable, ownPath().c_str(), /*replace=*/1);
   return become(command);
 }

@@ -46,7 +46,7 @@ struct RunMetrics {
   std::vector<AtStep> evaluations; ///< The losses of validations.
   /// What else validations measured, by its name (--eval-metrics).
   std::map<std::string, std::vector<AtStep>> evalMetrics;
-  std::vector<AtStep> stalls;      ///< Milliseconds of each checkpoint.
+  std::vector<AtStep> stalls; ///< Milliseconds of each checkpoint.
   /// What the run tells of its memory at its end, in bytes; empty if it has not
   /// ended.
   std::map<std::string, double> memory;

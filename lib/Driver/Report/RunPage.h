@@ -28,7 +28,7 @@ struct ShownRun {
   std::optional<KeyAverages> profile;
   std::optional<llvm::json::Object> plan;
   llvm::json::Array curve; ///< What budgets cost; empty if that is not known.
-  std::string verdict; ///< Empty if too little is known.
+  std::string verdict;     ///< Empty if too little is known.
 };
 
 /// Reads what there is of a run. Fails if the folder holds none, or if a file

@@ -142,6 +142,101 @@ TEST_F(ProfileTest, TellsMemoryAndVerdict) {
             std::string::npos);
 }
 
+// Each phase that the run had is told with its peak and with what the plan has
+// alive in it.
+TEST_F(ProfileTest, TellsMemoryByPhase) {
+  program.forward_bytes = 100;
+  program.backward_bytes = 300;
+  program.update_bytes = 200;
+  // A profile of the first step watches the same calls.
+  for (const char *profile : {"", "wait=0,warmup=0,active=1"}) {
+    std::vector<std::string> flags{"--max-steps=4", "--save-steps=2"};
+    if (*profile)
+      flags.push_back(std::string("--profile=") + profile);
+    const std::string out = *profile ? "profiled" : "out";
+    ASSERT_EQ(run(out, flags), 0) << error;
+    auto number = [&](const std::string &name) {
+      const std::vector<double> found = numbers(out, name);
+      return found.empty() ? 0 : found.at(0);
+    };
+    const double kept = number("persistent_bytes"), peak = number("peak_bytes");
+    for (const auto &[phase, alive] :
+         std::map<std::string, double>{{"load", 0},
+                                       {"forward", 100},
+                                       {"backward", 300},
+                                       {"update", 200},
+                                       {"checkpoint", 0}}) {
+      EXPECT_EQ(number(phase + "_planned_bytes"), kept + alive) << phase;
+      EXPECT_GT(number(phase + "_peak_bytes"), 1 << 20) << phase;
+      EXPECT_LE(number(phase + "_peak_bytes"), peak) << phase;
+    }
+    EXPECT_EQ(number("validation_peak_bytes"), 0); // there was none
+    EXPECT_NE(output.find("\nmemory by phase, its peak (planned to be alive): "
+                          "load "),
+              std::string::npos)
+        << output;
+  }
+}
+
+// Only a program for CUDA has them.
+TEST_F(ProfileTest, RefusesNamedRangesOnTheHost) {
+  EXPECT_EQ(run("out", {"--nvtx"}), 1);
+  EXPECT_NE(error.find("'--nvtx' needs a program for CUDA that was built where "
+                       "the CUDA toolkit has the header nvtx3/nvToolsExt.h"),
+            std::string::npos)
+      << error;
+  EXPECT_EQ(run("out", {"--max-steps=1", "--nvtx", "--no-nvtx"}), 0) << error;
+}
+
+// The peak of a phase is not that of the one before.
+TEST(MemoryWatch, ForgetsThePeakOfOtherPhases) {
+  Context ctx;
+  MemoryWatch watch(ctx);
+  constexpr size_t kMuch = size_t(256) << 20;
+  watch.begin(MemoryPhase::Validation);
+  { // touched, and given back at once
+    const std::vector<char> large(kMuch, 1);
+    EXPECT_EQ(large.back(), 1);
+  }
+  watch.begin(MemoryPhase::Checkpoint);
+  watch.end();
+  const MemoryFigures figures = watch.figures(Program());
+  auto peak = [&](MemoryPhase phase) {
+    return figures.phases[size_t(phase)].peak;
+  };
+  EXPECT_GE(figures.peak, kMuch);
+  EXPECT_GE(peak(MemoryPhase::Validation), kMuch);
+  if (std::ofstream("/proc/self/clear_refs")) { // else the peak stays
+    EXPECT_LT(peak(MemoryPhase::Checkpoint),
+              peak(MemoryPhase::Validation) - kMuch / 2);
+  }
+  EXPECT_EQ(peak(MemoryPhase::Forward), 0u);
+}
+
+// A run of minutes asks for advice, for a part of its time.
+TEST(Advice, TakesAFiftiethOfTheTime) {
+  EXPECT_EQ(advice_seconds(99e3), 0);
+  EXPECT_EQ(advice_seconds(100e3), 2);
+  EXPECT_EQ(advice_seconds(500e3), 10);
+  EXPECT_EQ(advice_seconds(1e7), 20);
+}
+
+TEST(Advice, ComesFromTheProgramThatStartedTheTrainer) {
+  TemporaryFolder folder;
+  const std::string advisor = folder / "advisor", said = folder / "said";
+  write_file(advisor, "#!/bin/sh\necho \"$@\" > " + said + "\nexit $STATUS\n");
+  std::filesystem::permissions(advisor, std::filesystem::perms::owner_all);
+  setenv("STATUS", "0", 1);
+  EXPECT_TRUE(print_advice(advisor.c_str(), "a run", 7));
+  EXPECT_EQ(read_file(said), "advise --brief --time-limit=7 a run\n");
+  setenv("STATUS", "1", 1); // then the trainer's own verdict is printed
+  EXPECT_FALSE(print_advice(advisor.c_str(), "a run", 7));
+  unsetenv("STATUS");
+  EXPECT_FALSE(print_advice((folder / "none").c_str(), "a run", 7));
+  EXPECT_FALSE(print_advice(nullptr, "a run", 7));
+  EXPECT_FALSE(print_advice(advisor.c_str(), "a run", 0));
+}
+
 struct VerdictTest : testing::Test {
   VerdictTest() {
     run.target = "cuda";

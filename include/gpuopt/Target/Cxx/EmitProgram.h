@@ -27,6 +27,12 @@ struct WorkEstimate {
   double limitNanoseconds = 0;
 };
 
+/// The most bytes of the arena that are alive at once in each part of a step; 0
+/// if it is not known.
+struct AliveBytes {
+  int64_t forward = 0, backward = 0, update = 0, evaluation = 0;
+};
+
 /// Options of a program that the module does not have.
 struct EmissionOptions {
   std::string modelName = "model";
@@ -41,7 +47,8 @@ struct EmissionOptions {
   bool allowsTf32 = false;
   /// By the work of a CostKey. What is not in it has zeros in calls.h.
   std::map<std::string, WorkEstimate> works;
-  std::string limitsDevice;   ///< The device whose limits those are.
+  std::string limitsDevice; ///< The device whose limits those are.
+  AliveBytes alive;
   size_t linesPerFile = 1000; ///< Kernels with more get files of their own.
   unsigned callsPerFunction = 400; ///< More are split into several functions.
   TrainingSettings settings;       ///< The defaults of the trainer's flags.

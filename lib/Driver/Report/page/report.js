@@ -87,6 +87,15 @@ function showFacts(parent, run) {
   if (run.plan) fact(facts, bytesText(run.plan.total_bytes), "planned");
 }
 
+// What each phase of the run has taken.
+function showPhases(parent, memory) {
+  const phases = ["load", "forward", "backward", "update", "validation", "checkpoint"].filter((name) => memory[`${name}_peak_bytes`]);
+  if (!phases.length) return;
+  table(parent, [{ name: "phase", of: (name) => name },
+                 { name: "peak that was measured", of: (name) => memory[`${name}_peak_bytes`], text: bytesText, kind: "number" },
+                 { name: "planned to be alive", of: (name) => memory[`${name}_planned_bytes`], text: bytesText, kind: "number" }], phases);
+}
+
 function showMemory(parent, run) {
   const plan = run.plan, tensors = tensorsOf(plan);
   const part = section(parent, "Memory", "memory");
@@ -104,6 +113,7 @@ function showMemory(parent, run) {
     list.push({ name: "peak that was measured", bytes: run.memory.peak_bytes });
     list.push({ name: "of it beside the plan: the program, its libraries, data", bytes: run.memory.beside_plan_bytes });
   }
+  showPhases(part, run.memory);
   table(part, [{ name: "what", of: (row) => row.name, kind: "words" },
                { name: "bytes", of: (row) => row.bytes, text: bytesText, kind: "number" },
                { name: "of the plan", of: (row) => row.bytes / plan.total_bytes, kind: "number",

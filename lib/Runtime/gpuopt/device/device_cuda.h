@@ -3,6 +3,7 @@
 #pragma once
 
 #include "gpuopt/device/autotune_record.h"
+#include "gpuopt/device/call_observer.h"
 #include "gpuopt/device/device.h"
 #include "gpuopt/device/requirements_cuda.h"
 #include "gpuopt/kernels/block.h"
@@ -15,8 +16,6 @@
 namespace gpuopt {
 
 constexpr const char *kTargetName = "cuda";
-
-class Timestamps;
 
 struct Context {
   explicit Context(int device = 0) : device(device) {
@@ -112,7 +111,7 @@ struct Context {
   size_t allocated_bytes = 0;
   char *host_memory = nullptr;
   size_t host_bytes = 0;
-  Timestamps *timestamps = nullptr; // of the step's calls, while they are timed
+  CallObserver *observer = nullptr; // of the step's calls
 
 private:
   char *scratch = nullptr;
@@ -249,10 +248,10 @@ inline std::string device_name() {
 }
 
 // Timestamps in the step's stream, to time what lies between them.
-class Timestamps {
+class Timestamps : public CallObserver {
 public:
   Timestamps() = default;
-  ~Timestamps() {
+  ~Timestamps() override {
     for (cudaEvent_t event : events)
       cudaEventDestroy(event);
   }
@@ -265,6 +264,7 @@ public:
     launched.push_back(host_now());
     CHECK_CUDA(cudaEventRecord(events[count++], ctx.stream));
   }
+  void begin_call(Context &ctx) override { add(ctx); }
   // Returns the nanoseconds from each timestamp to the next one, and removes
   // all timestamps.
   std::vector<double> take() {

@@ -2,6 +2,7 @@
 // OpenMP, and everything has happened when a call returns.
 #pragma once
 
+#include "gpuopt/device/call_observer.h"
 #include "gpuopt/device/cpu_quota.h"
 #include "gpuopt/device/device.h"
 #include "gpuopt/device/processor_name.h"
@@ -22,11 +23,12 @@ inline std::string device_name() { return processor_name(); }
 struct Context;
 
 // Timestamps in a stream, to time what lies between them.
-class Timestamps {
+class Timestamps : public CallObserver {
 public:
   void add(Context &) {
     timestamps.push_back(std::chrono::steady_clock::now());
   }
+  void begin_call(Context &ctx) override { add(ctx); }
   // Returns the nanoseconds from each timestamp to the next one, and removes
   // all timestamps.
   std::vector<double> take() {
@@ -114,7 +116,7 @@ struct Context {
   size_t allocated_bytes = 0;
   char *host_memory = nullptr;
   size_t host_bytes = 0;
-  Timestamps *timestamps = nullptr; // of the step's calls, while they are timed
+  CallObserver *observer = nullptr; // of the step's calls
 
   // Memory of libraries and staging, which the plan does not count.
   char *allocate_uncounted(size_t bytes) {

@@ -28,10 +28,18 @@ inline size_t process_bytes(const char *name) {
   return bytes;
 }
 
-// The most memory of the host that the process has had at once, and what it has
-// now.
+// The most memory of the host that the process has had at once, since its start
+// or the last call of forget_peak_resident_bytes, and what it has now.
 inline size_t peak_resident_bytes() { return process_bytes("VmHWM"); }
 inline size_t resident_bytes() { return process_bytes("VmRSS"); }
+
+// Begins the peak anew. Does nothing where the system does not allow that.
+inline void forget_peak_resident_bytes() {
+  if (FILE *file = fopen("/proc/self/clear_refs", "w")) {
+    fputs("5", file); // proc(5): resets the peak alone
+    fclose(file);
+  }
+}
 
 #ifdef __CUDACC__
 // Returns what is in use of the device's memory, by all processes.

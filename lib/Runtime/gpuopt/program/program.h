@@ -100,8 +100,12 @@ struct Program {
   bool allows_tf32; // float products on CUDA may round their operands to TF32
   size_t persistent_bytes; // what lives from step to step; lies first
   size_t arena_bytes;      // what lives within a step
-  size_t total_bytes;      // the one allocation
-  size_t host_bytes;       // of the host's memory, for offloaded tensors
+  // The most bytes of the arena that are alive at once in each part of a step;
+  // 0: not known.
+  size_t forward_bytes = 0, backward_bytes = 0, update_bytes = 0,
+         evaluate_bytes = 0;
+  size_t total_bytes; // the one allocation
+  size_t host_bytes;  // of the host's memory, for offloaded tensors
 
   // `memory` is the allocation's start. All of them return before the device is
   // done; none allocates or waits.

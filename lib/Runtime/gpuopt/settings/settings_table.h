@@ -256,6 +256,9 @@ inline constexpr SettingInfo kRunSettings[] = {
                  "kernel takes go to the folder profile of the results "
                  "(docs/profiling.md)",
                  "wait=N,warmup=N,active=N,repeat=N"),
+    detail::run("nvtx", &detail::S::nvtx, {},
+                "each call of a step is a range with its ONNX nodes in Nsight "
+                "Systems and Nsight Compute, on CUDA"),
     detail::file("profile-costs-to", &detail::S::profile_costs_to, kRunning,
                  "how long each op of a step takes, for gpuopt --profile-costs",
                  "FILE.json"),

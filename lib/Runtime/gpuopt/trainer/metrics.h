@@ -89,11 +89,22 @@ public:
 
   // What a run has taken of memory, at its end.
   void memory(int64_t step, const MemoryFigures &figures) {
+    std::string phases;
+    for (size_t i = 0; i < kMemoryPhases; i++) {
+      const MemoryFigures::OfPhase &bytes = figures.phases[i];
+      const std::string name = name_of(MemoryPhase(i));
+      if (bytes.peak > 0)
+        phases += ", \"" + name +
+                  "_planned_bytes\": " + std::to_string(bytes.planned) +
+                  ", \"" + name +
+                  "_peak_bytes\": " + std::to_string(bytes.peak);
+    }
     line("{\"step\": %lld, \"planned_bytes\": %zu, \"persistent_bytes\": %zu, "
          "\"arena_bytes\": %zu, \"peak_bytes\": %zu, \"beside_plan_bytes\": "
-         "%zu, \"peak_host_bytes\": %zu}\n",
+         "%zu, \"peak_host_bytes\": %zu%s}\n",
          static_cast<long long>(step), figures.planned, figures.persistent,
-         figures.arena, figures.peak, figures.beside(), figures.peak_host);
+         figures.arena, figures.peak, figures.beside(), figures.peak_host,
+         phases.c_str());
   }
 
   // Waits until all lines are on the disk.

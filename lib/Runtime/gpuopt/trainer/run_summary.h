@@ -3,6 +3,7 @@
 #pragma once
 
 #include "gpuopt/device/atomic_file.h"
+#include "gpuopt/trainer/advice.h"
 #include "gpuopt/trainer/metrics.h"
 #include "gpuopt/trainer/profiling/verdict.h"
 #include "gpuopt/trainer/settings.h"
@@ -88,7 +89,7 @@ inline std::string json_of(const RunTraits &traits) {
 class RunSummary {
 public:
   RunSummary(Context &ctx, const Program &program, const Settings &s)
-      : program(program), path(s.output_dir + "/" + kRunTraitsFile),
+      : program(program), folder(s.output_dir), is_quiet(s.quiet),
         traits(traits_of(program, s)), memory(ctx) {}
 
   // The run goes on after `step` steps.
@@ -96,15 +97,14 @@ public:
 
   // The first step is not like the others: caches are cold, and libraries
   // choose their algorithms.
-  void step(Context &ctx, double step_ms, double data_wait_ms,
-            int num_workers) {
+  void step(double step_ms, double data_wait_ms, int num_workers) {
     if (traits.num_workers != num_workers) { // of --num-workers auto
       traits.num_workers = num_workers;
       if (!is_first)
         write();
     }
     if (is_first) {
-      memory.look(ctx);
+      memory.end();
       write();
       is_first = false;
       return;
@@ -114,10 +114,12 @@ public:
     figures.data_wait_ms += data_wait_ms;
   }
   void checkpoint(double stall_ms) { figures.checkpoint_ms += stall_ms; }
+  MemoryWatch &get_memory() { return memory; }
 
-  void end(Context &ctx, Metrics &metrics, int64_t step,
-           const KeyAverages &profile) {
-    const MemoryFigures taken = memory.figures(ctx, program);
+  // A run that was interrupted does not wait for advice.
+  void end(Metrics &metrics, int64_t step, const KeyAverages &profile,
+           bool is_interrupted) {
+    const MemoryFigures taken = memory.figures(program);
     metrics.memory(step, taken);
     printf("%s\n", describe(taken).c_str());
     if (figures.steps == 0)
@@ -126,6 +128,10 @@ public:
     for (double *sum :
          {&means.step_ms, &means.data_wait_ms, &means.checkpoint_ms})
       *sum /= double(figures.steps);
+    if (!is_interrupted && !is_quiet &&
+        print_advice(getenv(kAdvisorVariable), folder,
+                     advice_seconds(figures.step_ms)))
+      return; // it has the verdict, too
     add_profile(profile, means);
     if (const std::string text = describe(judge(traits, means)); !text.empty())
       printf("%s\n", text.c_str());
@@ -136,7 +142,7 @@ private:
   void write() const {
     try {
       const std::string text = json_of(traits);
-      AtomicFile file(path);
+      AtomicFile file(folder + "/" + kRunTraitsFile);
       file.write(text.data(), text.size());
       file.commit();
     } catch (const Error &error) {
@@ -145,7 +151,8 @@ private:
   }
 
   const Program &program;
-  const std::string path;
+  const std::string folder; // of the results
+  const bool is_quiet;
   RunTraits traits;
   MemoryWatch memory;
   RunFigures figures; // sums

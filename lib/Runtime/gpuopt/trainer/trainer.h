@@ -13,6 +13,7 @@
 #include "gpuopt/trainer/not_finite.h"
 #include "gpuopt/trainer/output_folder.h"
 #include "gpuopt/trainer/output_losses.h"
+#include "gpuopt/trainer/profiling/named_ranges.h"
 #include "gpuopt/trainer/profiling/step_profiles.h"
 #include "gpuopt/trainer/progress.h"
 #include "gpuopt/trainer/run_summary.h"
@@ -43,6 +44,7 @@ public:
 
   // Returns the exit status.
   int run() {
+    refuse_named_ranges(s.nvtx);
     open_data();
     folder = std::make_unique<OutputFolder>(s.output_dir);
     checkpoints.find_start();
@@ -129,7 +131,7 @@ private:
       return kDiverged;
     profiles.end(); // the last checkpoint is part of it
     if (has_trained)
-      summary.end(ctx, metrics, step, profiles.averages());
+      summary.end(metrics, step, profiles.averages(), stops_early());
     metrics.end();
     const int status = stops_early() ? tell_interrupt(has_trained) : 0;
     printf("weights: %s\n", weights_file().c_str());
@@ -266,7 +268,9 @@ private:
     const TraceSpan span(profiles.tracer(), "begin checkpoint", "trainer");
     if (!end_checkpoint(true))
       return false;
+    summary.get_memory().begin(MemoryPhase::Checkpoint);
     checkpoints.begin(ctx, memory, run_state());
+    summary.get_memory().end();
     const double stall = milliseconds(begin, Clock::now());
     metrics.checkpoint(step, stall);
     summary.checkpoint(stall);
@@ -362,9 +366,11 @@ private:
     for (int64_t micro = 0; micro < program.accumulation_steps; micro++) {
       waited += loaders.train->deliver(memory);
       watch->batch();
-      run_step(timed_micro_step(program), [this] { session.micro_step(); });
+      run_micro_step();
       loaders.train->prefetch();
     }
+    if (done() == 1)
+      summary.get_memory().begin(MemoryPhase::Update);
     run_step(timed_update(program), [this] { session.update(); });
     averages.update(ctx, memory, session.step_state());
     const StepState state = session.read_state();
@@ -379,7 +385,7 @@ private:
     const std::string news = waiting.step(ms - waited);
     metrics.step(step, loss, parts, state, ms, waited, ctx.allocated_bytes);
     report(step, loss, parts, state, ms, waited);
-    summary.step(ctx, ms, waited, loaders.train->num_workers());
+    summary.step(ms, waited, loaders.train->num_workers());
     watch->step(step, loss, state);
     session.refuse_outside(state, "step " + std::to_string(step));
     if (state.weight_sum == 0)
@@ -441,10 +447,33 @@ private:
   // `run` otherwise.
   template <class F>
   void run_step(const TimedFunction &function, F run) {
+    if (s.nvtx) {
+      NamedRanges ranges(function);
+      const ObserverScope scope(ctx, ranges);
+      run_calls(function, [&] { function.run(ctx, memory); });
+    } else {
+      run_calls(function, run);
+    }
+  }
+  template <class F>
+  void run_calls(const TimedFunction &function, F run) {
     if (profiles.covers(done()) && function.calls.count > 0)
       profiles.run(ctx, memory, function);
     else
       run();
+  }
+
+  // In the first step, memory is looked at by phase: libraries take theirs when
+  // they are first called.
+  void run_micro_step() {
+    const TimedFunction function = timed_micro_step(program);
+    auto run = [&] { run_step(function, [this] { session.micro_step(); }); };
+    if (done() != 1)
+      return run();
+    PhaseObserver observer(summary.get_memory(), function);
+    summary.get_memory().begin(MemoryPhase::Forward);
+    const ObserverScope scope(ctx, observer);
+    run();
   }
 
   // Warns once.
@@ -476,6 +505,7 @@ private:
   // Validates on all samples, each of them once.
   void validate(Metrics &metrics, int64_t step) {
     const TraceSpan span(profiles.tracer(), "validate", "trainer");
+    summary.get_memory().begin(MemoryPhase::Validation);
     const int64_t padding = loaders.eval->padding();
     measured.begin();
     EvaluationSums sums =
@@ -485,6 +515,7 @@ private:
       const EvaluationSums copies = evaluate(1, /*samples=*/0);
       sums.take_off(copies, double(padding) / double(program.batch_size));
     }
+    summary.get_memory().end();
     if (!(sums.weight > 0))
       warn_of_labels(step);
     std::vector<MetricValue> values =

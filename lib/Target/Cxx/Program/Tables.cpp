@@ -271,6 +271,13 @@ private:
     set("total_bytes", "kPersistentBytes + kArenaBytes");
     if ((*module.getOps<device::MemoryOp>().begin()).getHostBytes() > 0)
       set("host_bytes", "kHostBytes");
+    for (auto [field, bytes] :
+         {std::pair("forward_bytes", options.alive.forward),
+          std::pair("backward_bytes", options.alive.backward),
+          std::pair("update_bytes", options.alive.update),
+          std::pair("evaluate_bytes", options.alive.evaluation)})
+      if (bytes > 0)
+        set(field, Twine(bytes));
     if (!options.limitsDevice.empty())
       set("limits_device", cxx::quoted(options.limitsDevice));
     for (const cxx::StepFunction &step : functions) {

@@ -40,9 +40,10 @@ public:
       timestamps.emplace_back();
     Timestamps &own = timestamps[functions.size()];
     functions.push_back(function);
-    ctx.timestamps = &own;
-    function.run(ctx, memory);
-    ctx.timestamps = nullptr;
+    {
+      const ObserverScope scope(ctx, own);
+      function.run(ctx, memory);
+    }
     own.add(ctx);
   }
   // Returns what has run since the last call. The device is done with it.
