@@ -53,13 +53,27 @@ struct FieldOf {
     field.value_of_word = value;
     return field;
   }
-  // A member of a base of S is one of S.
+  // A member of a base of S is one of S. Only members that there are get
+  // converted: nvcc 13.0 crashes on the conversion of null in a constant.
   template <class Base>
   constexpr FieldOf(const FieldOf<Base> &field)
-      : number(field.number), integer(field.integer), natural(field.natural),
-        toggle(field.toggle), text(field.text), texts(field.texts),
-        choice(field.choice), names(field.names), count(field.count),
-        word(field.word), value_of_word(field.value_of_word) {}
+      : names(field.names), count(field.count), word(field.word),
+        value_of_word(field.value_of_word) {
+    if (field.number)
+      number = field.number;
+    if (field.integer)
+      integer = field.integer;
+    if (field.natural)
+      natural = field.natural;
+    if (field.toggle)
+      toggle = field.toggle;
+    if (field.text)
+      text = field.text;
+    if (field.texts)
+      texts = field.texts;
+    if (field.choice)
+      choice = field.choice;
+  }
 };
 
 // The range of the numbers that a flag can have.
