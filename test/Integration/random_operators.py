@@ -466,6 +466,38 @@ def add_top_k(graph: Graph, name: str):
     graph.node(name, [x, k], outputs=2, axis=axis, largest=int(graph.chance(0.5)), sorted=1)
 
 
+@operator("ScatterElements", since=18)
+def add_scatter_elements(graph: Graph, name: str):
+    x = graph.float(1)
+    axis = graph.axis(x.rank)
+    shape = tuple(graph.random.randint(1, size) for size in x.shape)
+    index = graph.index(places(graph, shape, x.shape[axis]))
+    graph.node(name, [x, index, graph.parameter(shape)], axis=axis, reduction="add")
+
+
+@operator("ScatterND", since=18)
+def add_scatter_nd(graph: Graph, name: str):
+    x = graph.float(1)
+    depth, count = graph.random.randint(1, x.rank), graph.new_shape(1, 2)
+    parts = [places(graph, count, size) for size in x.shape[:depth]]
+    graph.node(name, [x, graph.index(np.stack(parts, -1)), graph.parameter((*count, *x.shape[depth:]))], reduction="add")
+
+
+@operator("Det")
+def add_det(graph: Graph, name: str):
+    size = graph.random.randint(1, 4)
+    graph.node(name, [graph.parameter((*graph.new_shape(0, 2), size, size))])
+
+
+@operator("DFT", since=20)
+def add_dft(graph: Graph, name: str):
+    x = graph.parameter((*graph.new_shape(1, 2), graph.random.randint(1, 2)))
+    axis = graph.integers(graph.random.randrange(x.rank - 1))
+    length = graph.integers(graph.random.randint(1, 9)) if graph.chance(0.5) else None
+    inverse = int(graph.chance(0.3))
+    graph.node(name, [x, length, axis], inverse=inverse, onesided=int(not inverse and x.shape[-1] == 1 and graph.chance(0.5)))
+
+
 # What onnx's evaluator lacks.
 
 

@@ -361,9 +361,13 @@ mlir::FailureOr<DeviceModel> gpuopt::loadDeviceModel(mlir::Operation *op,
                                                      StringRef nameOrFile,
                                                      StringRef profileCosts,
                                                      bool allowsTf32) {
+  Expected<DeviceModel> device = loadDeviceModel(nameOrFile);
+  if (!device)
+    return op->emitError("device: ") << toString(device.takeError());
+  // What else is wrong is wrong in the file of costs, which the message names.
   Expected<DeviceModel> model =
       loadDeviceModel(nameOrFile, profileCosts, allowsTf32);
   if (!model)
-    return op->emitError("device: ") << toString(model.takeError());
+    return op->emitError(toString(model.takeError()));
   return std::move(*model);
 }

@@ -13,7 +13,7 @@
 // SLICE: addedNanoseconds = 6.000000e+02 : f64
 // SLICE: train.recompute "frees 512 B for 0.60 us"
 
-// NONE: error: device: cannot read '{{.*}}.json': No such file or directory
+// NONE: error: cannot read '{{.*}}.json': No such file or directory
 
 train.variable @w parameter : tensor<16x16xf32>
 

@@ -15,7 +15,7 @@
 // missing, or if the program will have other types than those now.
 //
 // REMARK: a kernel makes 'gelu': together they take 9.0 us, and apart 8.0 us
-// TF32: error: device: '{{.*}}tf32.json' was measured with products in TF32, but here they are in fp32
+// TF32: error: '{{.*}}tf32.json' was measured with products in TF32, but here they are in fp32
 // APART: nn.contract "tc,cd->td"
 // APART-NEXT: nn.fused "add_gelu"
 // TOGETHER: nn.contract_gelu "tc,cd->td"

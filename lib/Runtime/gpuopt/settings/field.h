@@ -16,13 +16,18 @@ namespace gpuopt {
 // syntax of its own.
 template <class S>
 struct FieldOf {
-  double S::*number = nullptr;
-  int64_t S::*integer = nullptr;
-  uint64_t S::*natural = nullptr;
-  bool S::*toggle = nullptr;
-  std::string S::*text = nullptr;
-  std::vector<std::string> S::*texts = nullptr; // may be repeated
-  int64_t S::*choice = nullptr;                 // one of `names`
+  // nvcc writes a pointer to a member that has no name of its type in
+  // parentheses, of which g++ warns.
+  template <class T>
+  using Member = T S::*;
+
+  Member<double> number = nullptr;
+  Member<int64_t> integer = nullptr;
+  Member<uint64_t> natural = nullptr;
+  Member<bool> toggle = nullptr;
+  Member<std::string> text = nullptr;
+  Member<std::vector<std::string>> texts = nullptr; // may be repeated
+  Member<int64_t> choice = nullptr;                 // one of `names`
   // The names of a choice, or those that a flag with a syntax of its own takes
   // besides numbers.
   const std::string_view *names = nullptr;
