@@ -117,14 +117,14 @@ private:
     const StoredTensor &stored = found->second;
     const auto shape = shape_of(state.tensor);
     const char *type = safetensors_name(state.tensor.type);
-    const bool has_type =
-        stored.dtype == type || is_rounded(stored, state.tensor);
-    if (stored.shape != shape || !has_type)
+    const bool is_half = is_rounded(stored, state.tensor);
+    if (stored.shape != shape || (stored.dtype != type && !is_half))
       throw Error("'" + path + "' has '" + name + "' as " + stored.dtype + " " +
                   shape_text(stored.shape) + ", but the program needs " + type +
                   " " + shape_text(shape));
     const size_t expected =
-        size_t(state.tensor.elements()) * size_of(type_of(stored));
+        is_half ? size_t(state.tensor.elements()) * size_of(type_of(stored))
+                : size_t(state.tensor.bytes);
     if (stored.bytes != expected)
       throw Error("'" + path + "' has " + std::to_string(stored.bytes) +
                   " bytes for '" + name + "', whose shape needs " +
