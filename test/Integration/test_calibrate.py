@@ -137,7 +137,7 @@ def test_says_that_the_machine_is_busy(calibrated, cache, tmp_path):
 @pytest.mark.parametrize("script, message", [
     ("echo f32ProductsPerSecond fast",
      "the program that measures printed 'f32ProductsPerSecond fast', but 'NAME NUMBER' was expected"),
-    ("kill -INT $$", "the measurement was interrupted, so nothing was written"),
+    ("kill -TERM $$", "the measurement was interrupted, so nothing was written"),
     ("echo device Z80; echo measurements 9; echo disturbed 0", "the program that measures did not print 'bytesPerSecond'"),
     ("exit 1", "the device cannot be measured")])
 def test_a_measurement_that_fails(calibrated, cache, tmp_path, script, message):

@@ -94,10 +94,10 @@ def test_checks_find_what_is_wrong():
 # Operators that no random graph has: test_ops.py, test_random.py and test_node_cases.py have them.
 ABSENT = set("""
     AffineGrid Bernoulli BitCast BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor BlackmanWindow CausalConvWithState CenterCropPad Col2Im
-    Compress ConcatFromSequence Constant ConstantOfShape ConvInteger CumProd DFT DeformConv DequantizeLinear Det DynamicQuantizeLinear GlobalLpPool
+    Compress ConcatFromSequence Constant ConstantOfShape ConvInteger CumProd DeformConv DequantizeLinear DynamicQuantizeLinear GlobalLpPool
     GridSample HammingWindow HannWindow Hardmax If LRN LinearAttention Loop LpPool MatMulInteger MaxUnpool MelWeightMatrix Multinomial
     NegativeLogLikelihoodLoss NonZero Optional OptionalGetElement OptionalHasElement QLinearConv QLinearMatMul QuantizeLinear RandomNormal
-    RandomNormalLike RandomUniform RandomUniformLike ReverseSequence RoiAlign RotaryEmbedding STFT Scan Scatter ScatterElements ScatterND SequenceAt SequenceEmpty
+    RandomNormalLike RandomUniform RandomUniformLike ReverseSequence RoiAlign RotaryEmbedding STFT Scan Scatter SequenceAt SequenceEmpty
     SequenceErase SequenceInsert SequenceLength SequenceMap SoftmaxCrossEntropyLoss SwiGLU TensorScatter Unique Upsample""".split())
 
 
