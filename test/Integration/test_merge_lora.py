@@ -1,6 +1,7 @@
 """gpuopt export --merge-lora: the model with an adapter, as PEFT saves it, merged into its weights."""
 
 import json
+import re
 import subprocess
 
 import numpy as np
@@ -116,12 +117,12 @@ def test_of_a_run_and_errors(tmp_path):
         assert process.returncode == 1 and message in process.stderr, process.stderr
         assert not merged.exists()
 
-    for change, message in [({"peft_type": "IA3"}, 'is of no LoRA: expects "peft_type": "LORA", but got "IA3"'),
-                            ({"use_dora": True}, "is of DoRA, which scales whole weights")]:
+    for change, message in [({"peft_type": "IA3"}, 'is not a LoRA adapter: expects "peft_type": "LORA", but got "IA3"'),
+                            ({"use_dora": True}, "is of DoRA, which scales whole weights: merge the adapter by PEFT's merge_and_unload and export the result")]:
         config.write_text(json.dumps({**json.loads(good), **change}))
         refused(message)
     config.write_text("{")
-    refused("adapter_config.json' is no JSON")
+    refused("adapter_config.json' is not JSON")
     config.write_text(good)
     for change, message in [
         ({"other.lora_A.weight": np.zeros((3, 4), np.float32), "other.lora_B.weight": np.zeros((4, 3), np.float32)},
@@ -129,9 +130,9 @@ def test_of_a_run_and_errors(tmp_path):
          "export it with the names of its parameters, as gpuopt.export does"),
         ({"square.lora_B.weight": np.zeros((9, 3), np.float32)}, "'square.weight' of the adapter is of a weight [9, 8], but the model has it as f32 [8, 8]"),
         ({"square.lora_B.weight": np.zeros((8, 4), np.float32)}, "the matrices A [3, 8] and B [8, 4], which cannot be multiplied: expects [rank, in] and [out, rank]"),
-        ({"square.lora_B.weight": np.zeros((8, 3), np.int64)}, "'base_model.model.square.lora_B.weight' is I64 [8, 3] of 192 bytes, but expects fractions of 16 to 64 bits"),
+        ({"square.lora_B.weight": np.zeros((8, 3), np.int64)}, "'base_model.model.square.lora_B.weight' is I64 [8, 3] of 192 bytes, but expects floating-point numbers of 16 to 64 bits"),
         ({"square.lora_B.bias": np.zeros(8, np.float32)}, "cannot be merged by adding a product: merge the adapter by PEFT's merge_and_unload and export the result"),
-        ({"square.lora_C.weight": np.zeros(8, np.float32)}, "is of no layer that is known"),
+        ({"square.lora_C.weight": np.zeros(8, np.float32)}, "belongs to no known kind of layer"),
         ({"square.weight": np.zeros((8, 8), np.float32)}, "has 'square.weight' as a whole and as a product"),
     ]:
         safetensors.write(file, {**tensors, **{front + name: value for name, value in change.items()}})
@@ -140,3 +141,98 @@ def test_of_a_run_and_errors(tmp_path):
     refused("adapter_model.safetensors' has no tensors")
     file.unlink()
     refused("adapter_model.safetensors")
+
+
+def write_layers(folder, adapted, initializers, **config):
+    """Writes a model that has initializers of given shapes, all 0, and an adapter of rank 1 for layers of given shapes.
+    Returns the command line that merges them."""
+    value = lambda name: onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [1])
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node("Identity", ["x"], ["y"])], "base", [value("x")], [value("y")],
+        [onnx.numpy_helper.from_array(np.zeros(shape, np.float32), name + ".weight") for name, shape in initializers.items()])
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 20)], ir_version=10), folder / "base.onnx")
+    (folder / "adapter").mkdir(exist_ok=True)
+    (folder / "adapter" / "adapter_config.json").write_text(json.dumps({"peft_type": "LORA", "r": 1, "lora_alpha": 1, **config}))
+    tensors = {}
+    for name, (rows, columns) in adapted.items():
+        tensors[f"base_model.model.{name}.lora_A.weight"] = np.arange(columns, dtype=np.float32)[None]
+        tensors[f"base_model.model.{name}.lora_B.weight"] = 1 + np.arange(rows, dtype=np.float32)[:, None]
+    safetensors.write(folder / "adapter" / "adapter_model.safetensors", tensors)
+    return [folder / "base.onnx", "--merge-lora", folder / "adapter", "-o", folder / "merged.onnx"]
+
+
+def merged_layers(folder, *layers, **config):
+    process = export(*write_layers(folder, *layers, **config))
+    assert process.returncode == 0, process.stderr
+    return {tensor.name.removesuffix(".weight"): onnx.numpy_helper.to_array(tensor) for tensor in onnx.load(folder / "merged.onnx").graph.initializer}
+
+
+def expect_refusal(message, folder, *layers, **config):
+    process = export(*write_layers(folder, *layers, **config))
+    assert process.returncode == 1 and message in process.stderr, process.stderr
+    assert not (folder / "merged.onnx").exists()
+
+
+def of_one_shape(*names):
+    return dict.fromkeys(names, (2, 3))
+
+
+@pytest.mark.parametrize("adapted, initializers, changed", [
+    (["fc"], ["block.fc", "fc"], ["fc"]),
+    (["fc"], ["model.block.fc", "model.fc"], ["model.fc"]),
+    (["fc", "out"], ["model.fc", "model.out", "model.head"], ["model.fc", "model.out"]),
+    (["model.fc", "model.out"], ["fc", "out", "head"], ["fc", "out"]),
+])
+def test_finds_the_layers_of_an_adapter(tmp_path, adapted, initializers, changed):
+    merged = merged_layers(tmp_path, of_one_shape(*adapted), of_one_shape(*initializers))
+    assert sorted(name for name, weight in merged.items() if weight.any()) == changed
+
+
+@pytest.mark.parametrize("adapted, initializers, message", [
+    (["fc"], ["block.fc", "head"],
+     "'fc.weight' of the adapter could be 'block.fc.weight' of the model, but the name of 'head.weight' does not differ in the same way: expects a model with the names of the adapter"),
+    (["block.fc"], ["fc", "block.out"],
+     "'block.fc.weight' of the adapter could be 'fc.weight' of the model, but the name of 'block.out.weight' does not differ in the same way"),
+    (["fc"], ["a.fc", "b.fc"],
+     "'fc.weight' of the adapter could be 'a.fc.weight' or 'b.fc.weight' of the model: expects a model with the names of the adapter"),
+    (["fc", "out"], ["a.fc", "b.out"], "the model has no initializers for 'fc.weight', 'out.weight' of"),
+])
+def test_refuses_layers_that_are_not_certain(tmp_path, adapted, initializers, message):
+    expect_refusal(message, tmp_path, of_one_shape(*adapted), of_one_shape(*initializers))
+
+
+def test_merges_transposed_weights_unless_one_is_square(tmp_path):
+    expect_refusal("--merge-lora: the model has 'fc.weight' transposed, and cannot show whether it has the square 'square.weight' so, too: "
+                   "merge the adapter by PEFT's merge_and_unload and export the result",
+                   tmp_path, {"fc": (2, 3), "square": (2, 2)}, {"fc": (3, 2), "square": (2, 2)})
+    merged = merged_layers(tmp_path, {"fc": (2, 3)}, {"fc": (3, 2), "square": (2, 2)})
+    assert merged["fc"].tolist() == [[0, 0], [1, 2], [2, 4]] and not merged["square"].any()
+
+
+@pytest.mark.parametrize("key", [r"layers\.\d+\.fc", r"layers\.[\d_]+\.fc", r"\d\.fc", r"[]\w]+", r"layers[\.]10\.f\w", r"layers\s10.fc", r"^layers\.1[^1-9\s]\.(fc|out)"])
+def test_alpha_of_a_pattern(tmp_path, key):
+    """PEFT matches the end of a layer's name like this."""
+    alpha = 12 if re.match(rf"(.*\.)?({key})$", "layers.10.fc") else 1
+    layers = of_one_shape("layers.10.fc")
+    merged = merged_layers(tmp_path, layers, layers, alpha_pattern={key: 12})
+    assert merged["layers.10.fc"].tolist() == [[0, alpha, 2 * alpha], [0, 2 * alpha, 4 * alpha]]
+
+
+def test_refuses_strengths_that_are_not_certain(tmp_path):
+    layers = of_one_shape("layers.10.fc")
+    for pattern, message in [
+        ({"(?i)fc": 12}, "has in \"alpha_pattern\" the key '(?i)fc', whose '(?' is not understood here as Python does: merge the adapter by PEFT's merge_and_unload and export the result"),
+        ({r"fc\b": 12}, r"the key 'fc\b', whose '\b' is not"),
+        ({"[[:alpha:]]c": 12}, "the key '[[:alpha:]]c', whose '[' is not"),
+        ({"f{,2}c": 12}, "the key 'f{,2}c', whose '{,' is not"),
+        ({"fc(": 12}, "the key 'fc(', which is not a regular expression: "),
+        ({"fc": "12"}, "the key 'fc', whose value is not a number"),
+        ({"fc": 12, r"\d+\.fc": 13}, r"the keys '\d+\.fc' and 'fc', which both match 'layers.10.fc' but have different values: expects one of them"),
+        (3, 'has "alpha_pattern": 3, but expects an object of numbers by layer'),
+    ]:
+        expect_refusal(message, tmp_path, layers, layers, alpha_pattern=pattern)
+    expect_refusal('has "lora_alpha": "6", but expects a number', tmp_path, layers, layers, lora_alpha="6")
+    for name in ("pissa_niter_16", "olora", "loftq"):
+        expect_refusal(f'has "init_lora_weights": "{name}", which may have changed the weights of the base model: merge the adapter by', tmp_path, layers, layers, init_lora_weights=name)
+    for name in (True, False, "gaussian", "orthogonal"):
+        assert merged_layers(tmp_path, layers, layers, init_lora_weights=name)["layers.10.fc"].any()

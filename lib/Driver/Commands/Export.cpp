@@ -65,7 +65,8 @@ public:
     if (failed(replaceWeights(
             model, options.file, context,
             [&](const InitializerShape &shape) { return newElements(shape); },
-            [&] { return checkAdapter(); })))
+            [&] { return checkAdapter(); },
+            [&](ArrayRef<std::string> names) { return matchAdapter(names); })))
       return 1;
     warnOfUnused();
     llvm::outs() << "wrote " << options.file << ": " << model;
@@ -125,15 +126,26 @@ private:
   }
 
   /// A model that lacks a part of the adapter would compute something else.
-  LogicalResult checkAdapter() {
-    std::vector<std::string> rest = adapter.unused();
-    if (rest.empty())
+  LogicalResult matchAdapter(ArrayRef<std::string> names) {
+    if (options.adapter.empty())
       return success();
-    return gpuopt::failure("--merge-lora: the model has no initializers for " +
-                           listOf(rest) + " of '" + options.adapter +
-                           "'; export it with the names of its parameters, as "
-                           "gpuopt.export does"),
-           mlir::failure();
+    std::vector<std::string> missing;
+    std::string problem = adapter.match(names.vec(), missing);
+    if (!missing.empty())
+      problem = "the model has no initializers for " + listOf(missing) +
+                " of '" + options.adapter +
+                "'; export it with the names of its parameters, as "
+                "gpuopt.export does";
+    if (problem.empty())
+      return success();
+    return gpuopt::failure("--merge-lora: " + problem), mlir::failure();
+  }
+
+  LogicalResult checkAdapter() {
+    std::string problem = adapter.checkOrientation();
+    if (problem.empty())
+      return success();
+    return gpuopt::failure("--merge-lora: " + problem), mlir::failure();
   }
 
   /// Warns of the weights of a run that the model has no initializer for.
@@ -150,10 +162,11 @@ private:
   }
 
   const ExportOptions &options;
-  std::string model, file; ///< The file: of the run's weights.
+  std::string model;
+  std::string file; ///< It has the weights of the run.
   TrainedWeights weights;
   LoraAdapter adapter;
-  llvm::StringSet<> used; ///< Of the run's weights.
+  llvm::StringSet<> used; ///< These weights of the run are in the model.
   size_t adapted = 0;
 };
 

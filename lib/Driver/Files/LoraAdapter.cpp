@@ -11,7 +11,9 @@
 #include "gpuopt/data/indices.h"
 #include "gpuopt/data/safetensors.h"
 
+#include <algorithm>
 #include <optional>
+#include <set>
 
 using namespace gpuopt;
 
@@ -91,7 +93,7 @@ std::string LoraAdapter::load(const std::string &folder) {
         return "'" + path + "': '" + key + "' is " + stored.dtype + " " +
                shape_text(stored.shape) + " of " +
                std::to_string(stored.bytes) +
-               " bytes, but expects fractions of 16 to 64 bits";
+               " bytes, but expects floating-point numbers of 16 to 64 bits";
       if (std::string why =
               add(key, {stored.shape, numbersOf(*type, stored.data, count)});
           !why.empty())
@@ -116,7 +118,7 @@ std::string LoraAdapter::add(const std::string &key, Matrix matrix) {
   if (isEmbedding) {
     const bool isA = takeEnd(name, ".lora_embedding_A");
     if (!isA && !takeEnd(name, ".lora_embedding_B"))
-      return "is of no layer that is known";
+      return "belongs to no known kind of layer";
     Weight &weight = weights[name + ".weight"];
     weight.isEmbedding = true;
     (isA ? weight.a : weight.b) = std::move(matrix);
@@ -127,7 +129,7 @@ std::string LoraAdapter::add(const std::string &key, Matrix matrix) {
   else if (takeEnd(name, ".lora_B.weight"))
     weights[name + ".weight"].b = std::move(matrix);
   else if (name.find(".lora_") != std::string::npos)
-    return "is of no layer that is known";
+    return "belongs to no known kind of layer";
   else
     weights[name].whole = std::move(matrix);
   return "";
@@ -147,23 +149,111 @@ std::string LoraAdapter::complete(const std::string &path) {
       return "'" + path + "' has for '" + name + "' the matrices A " +
              shape_text(a) + " and B " + shape_text(b) +
              ", which cannot be multiplied: expects [rank, in] and [out, rank]";
-    weight.scale =
-        config.scaleOf(name.substr(0, name.size() - strlen(".weight")), a[0]);
+    const std::string module = name.substr(0, name.size() - strlen(".weight"));
+    if (std::string why = config.scaleOf(module, a[0], weight.scale);
+        !why.empty())
+      return why;
   }
   if (weights.empty())
     return "'" + path + "' has no tensors";
   return "";
 }
 
-std::string LoraAdapter::weightOf(const std::string &initializer) const {
-  std::string found;
-  for (const auto &[name, weight] : weights) {
-    if (name == initializer)
-      return name;
-    if (endsWith(name, "." + initializer) || endsWith(initializer, "." + name))
-      found = name.size() > found.size() ? name : found;
+namespace {
+/// What is taken off the front of all names of an adapter, and what is put
+/// there, to have the names of a model. One of both is empty.
+struct Renaming {
+  std::string removed, added;
+
+  std::string operator()(const std::string &name) const {
+    return added + name.substr(removed.size());
   }
-  return found;
+};
+} // namespace
+
+static bool startsWith(const std::string &text, const std::string &start) {
+  return text.compare(0, start.size(), start) == 0;
+}
+
+/// Returns how the names of a model may differ from those of an adapter, such
+/// that each name of the adapter is one of the model.
+static std::vector<Renaming>
+renamingsOf(const std::vector<std::string> &names,
+            const std::set<std::string> &initializers) {
+  const std::string &first = names.front();
+  std::vector<Renaming> all;
+  for (const std::string &initializer : initializers) {
+    Renaming renaming;
+    if (endsWith(initializer, "." + first))
+      renaming.added = initializer.substr(0, initializer.size() - first.size());
+    else if (endsWith(first, "." + initializer))
+      renaming.removed = first.substr(0, first.size() - initializer.size());
+    else
+      continue;
+    if (std::all_of(names.begin(), names.end(), [&](const std::string &name) {
+          return startsWith(name, renaming.removed) &&
+                 initializers.count(renaming(name)) > 0;
+        }))
+      all.push_back(renaming);
+  }
+  return all;
+}
+
+/// Returns a parameter of a model that contradicts a renaming: modules around
+/// the model would have put the added names in front of this one, too, and the
+/// removed ones would not be there.
+static std::string contradictionTo(const Renaming &renaming,
+                                   const std::set<std::string> &initializers) {
+  for (const std::string &name : initializers)
+    if ((endsWith(name, ".weight") || endsWith(name, ".bias")) &&
+        (renaming.removed.empty() ? !startsWith(name, renaming.added)
+                                  : startsWith(name, renaming.removed)))
+      return name;
+  return "";
+}
+
+std::string LoraAdapter::match(const std::vector<std::string> &initializers,
+                               std::vector<std::string> &missing) {
+  const std::set<std::string> known(initializers.begin(), initializers.end());
+  std::vector<std::string> names;
+  for (const auto &[name, weight] : weights) {
+    names.push_back(name);
+    if (known.count(name))
+      weightByInitializer[name] = name;
+    else
+      missing.push_back(name);
+  }
+  if (!weightByInitializer.empty())
+    return "";
+  const std::vector<Renaming> renamings = renamingsOf(names, known);
+  if (renamings.empty())
+    return "";
+  missing.clear();
+  std::vector<Renaming> certain;
+  for (const Renaming &renaming : renamings)
+    if (contradictionTo(renaming, known).empty())
+      certain.push_back(renaming);
+  if (certain.size() == 1) {
+    for (const std::string &name : names)
+      weightByInitializer[certain[0](name)] = name;
+    return "";
+  }
+  const std::string &first = names.front();
+  const std::string found = renamings[0](first);
+  if (renamings.size() > 1)
+    return "'" + first + "' of the adapter could be '" + found + "' or '" +
+           renamings[1](first) +
+           "' of the model: expects a model with the names of the adapter";
+  return "'" + first + "' of the adapter could be '" + found +
+         "' of the model, but the name of '" +
+         contradictionTo(renamings[0], known) +
+         "' does not differ in the same way: expects a model with the "
+         "names of the adapter";
+}
+
+std::string LoraAdapter::weightOf(const std::string &initializer) const {
+  const auto found = weightByInitializer.find(initializer);
+  return found == weightByInitializer.end() ? "" : found->second;
 }
 
 /// Returns the elements of a matrix [rows, columns] as those of [columns,
@@ -203,8 +293,6 @@ LoraAdapter::Matrix LoraAdapter::termOf(const Weight &weight) const {
 std::string LoraAdapter::apply(const std::string &name, const std::string &type,
                                const std::vector<int64_t> &shape,
                                std::string &bytes) {
-  if (!used.insert(name).second)
-    return "'" + name + "' of the adapter is of several initializers";
   const Weight &weight = weights.at(name);
   const std::optional<Type> element = floatType(type, true);
   Matrix term = termOf(weight);
@@ -216,8 +304,12 @@ std::string LoraAdapter::apply(const std::string &name, const std::string &type,
            shape_text(term.shape) + ", but the model has it as " + type + " " +
            shape_text(shape);
   // An exporter may have transposed a weight, which shows unless it is square.
-  if (isTurned)
+  if (shape.size() == 2 && shape[0] == shape[1])
+    squareWeight = name;
+  if (isTurned) {
+    turnedWeight = name;
     term.numbers = transposed(term.numbers, term.shape[0], term.shape[1]);
+  }
   if (weight.whole.shape.empty()) {
     const std::vector<double> own =
         numbersOf(*element, reinterpret_cast<const uint8_t *>(bytes.data()),
@@ -229,10 +321,12 @@ std::string LoraAdapter::apply(const std::string &name, const std::string &type,
   return "";
 }
 
-std::vector<std::string> LoraAdapter::unused() const {
-  std::vector<std::string> names;
-  for (const auto &[name, weight] : weights)
-    if (!used.count(name))
-      names.push_back(name);
-  return names;
+std::string LoraAdapter::checkOrientation() const {
+  if (turnedWeight.empty() || squareWeight.empty())
+    return "";
+  return "the model has '" + turnedWeight +
+         "' transposed, and cannot show whether it has the square '" +
+         squareWeight +
+         "' so, too: merge the adapter by PEFT's merge_and_unload and export "
+         "the result";
 }

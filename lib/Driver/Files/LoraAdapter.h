@@ -20,7 +20,6 @@
 #include "Files/LoraConfig.h"
 
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -31,19 +30,26 @@ public:
   /// Reads a folder; returns what is wrong with it, or nothing.
   std::string load(const std::string &folder);
 
-  /// Returns the weight of the adapter that is of an initializer, by its name;
-  /// empty if there is none. Names may differ by what modules around the
-  /// model put in front of them.
+  /// Finds the initializers of the weights, by the names of all initializers.
+  /// The names may differ by what modules around the model put in front of all
+  /// of them. Returns which weight has several initializers, or one that is
+  /// not certain; or nothing. `missing` are the weights without any.
+  std::string match(const std::vector<std::string> &initializers,
+                    std::vector<std::string> &missing);
+
+  /// Returns the weight that `match` has found for an initializer; empty if
+  /// there is none.
   std::string weightOf(const std::string &initializer) const;
 
   /// Changes the elements of an initializer by a weight of the adapter. `type`
   /// is spelled as MLIR does. Returns what is wrong: another shape, a type
-  /// without fractions; or nothing.
+  /// that is not floating-point; or nothing.
   std::string apply(const std::string &weight, const std::string &type,
                     const std::vector<int64_t> &shape, std::string &bytes);
 
-  /// Returns the weights that no call of `apply` has named.
-  std::vector<std::string> unused() const;
+  /// Returns, after all calls of `apply`, why it is not known which way round
+  /// a weight was to be changed; or nothing.
+  std::string checkOrientation() const;
 
 private:
   struct Matrix {
@@ -62,7 +68,9 @@ private:
 
   LoraConfig config;
   std::map<std::string, Weight> weights; ///< By "layer.q_proj.weight".
-  std::set<std::string> used;
+  std::map<std::string, std::string> weightByInitializer;
+  std::string turnedWeight; ///< The model has this weight transposed.
+  std::string squareWeight; ///< Nothing shows which way round this weight is.
 };
 
 } // namespace gpuopt

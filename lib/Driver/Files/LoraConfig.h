@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 namespace gpuopt {
@@ -22,15 +23,25 @@ struct LoraConfig {
   double alpha = 8;
   bool usesRslora = false;   ///< Divides by the rank's root, not by the rank.
   bool isTransposed = false; ///< PEFT's fan_in_fan_out: weights are [in, out].
-  std::map<std::string, double>
-      alphaOf; ///< By a regular expression of modules.
 
-  /// Reads a file; returns what is wrong with it, or nothing. What is no LoRA,
-  /// or is not merged by adding a product, is an error.
-  std::string load(const std::string &path);
+  /// Reads a file; returns what is wrong with it, or nothing. An adapter that
+  /// is not LoRA, or that is not merged by adding a product, is an error.
+  std::string load(const std::string &file);
 
-  /// Returns the factor of the product for a module whose matrices have a rank.
-  double scaleOf(const std::string &module, int64_t rank) const;
+  /// Computes the factor of the product for a module whose matrices have a
+  /// rank. Returns what is wrong, or nothing.
+  std::string scaleOf(const std::string &module, int64_t rank,
+                      double &scale) const;
+
+private:
+  struct Pattern {
+    std::string expression; ///< It matches whole names of modules.
+    double alpha = 0;       ///< It replaces that of all modules.
+  };
+  std::string addPattern(const std::string &key, std::optional<double> own);
+
+  std::string path;
+  std::map<std::string, Pattern> patterns; ///< They are found by PEFT's key.
 };
 
 } // namespace gpuopt

@@ -37,7 +37,12 @@ public:
       : file(file), reporter(reporter), target(target),
         newElements(newElements), external(reporter), model(file.getModel()) {}
 
-  LogicalResult run(Check isComplete) {
+  LogicalResult run(Check isComplete, AllNames tellNames) {
+    std::vector<std::string> names;
+    for (const TensorProto &tensor : model.graph().initializer())
+      names.push_back(tensor.name());
+    if (tellNames && failed(tellNames(names)))
+      return failure();
     for (int i = 0; i < model.graph().initializer_size(); ++i)
       if (failed(replace(i)))
         return failure();
@@ -191,11 +196,13 @@ private:
 
 LogicalResult gpuopt::replaceWeights(StringRef path, StringRef target,
                                      MLIRContext &context,
-                                     NewElements newElements, Check check) {
+                                     NewElements newElements, Check check,
+                                     AllNames tellNames) {
   context.loadDialect<OnnxDialect>();
   Reporter reporter(context, path);
   std::unique_ptr<ModelFile> file = ModelFile::open(path, reporter);
   if (!file)
     return failure();
-  return WeightReplacer(*file, reporter, target, newElements).run(check);
+  return WeightReplacer(*file, reporter, target, newElements)
+      .run(check, tellNames);
 }

@@ -10,6 +10,7 @@
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Support/LLVM.h"
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <functional>
@@ -38,6 +39,11 @@ using NewElements =
 /// Returns whether the new elements are all that there must be.
 using Check = llvm::function_ref<mlir::LogicalResult()>;
 
+/// Is told the names of all initializers before the first is asked for. Returns
+/// whether to go on.
+using AllNames =
+    llvm::function_ref<mlir::LogicalResult(llvm::ArrayRef<std::string>)>;
+
 /// Writes the model in the file `path` to `target`, with new elements of its
 /// initializers. Elements that lie in files beside the model lie in files of
 /// the same names beside the target, which must be in another folder. `check`
@@ -46,7 +52,8 @@ using Check = llvm::function_ref<mlir::LogicalResult()>;
 /// are then unchanged, or new as a whole.
 mlir::LogicalResult replaceWeights(llvm::StringRef path, llvm::StringRef target,
                                    mlir::MLIRContext &context,
-                                   NewElements newElements, Check check);
+                                   NewElements newElements, Check check,
+                                   AllNames tellNames = nullptr);
 
 } // namespace gpuopt
 
