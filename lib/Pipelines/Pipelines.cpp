@@ -57,7 +57,7 @@ withBudget(train::AssignPrecisionOptions options,
 }
 
 /// Returns the options with the device for which rows are padded, sums are
-/// split and kernels are spread over multiprocessors.
+/// split, kernels are spread over multiprocessors and forms are chosen.
 template <typename Options>
 static Options withKernelDevice(Options options,
                                 const PipelineOptions &pipeline) {
@@ -127,7 +127,8 @@ static void addNN(OpPassManager &passes, const PipelineOptions &options) {
 }
 
 static void addTrain(OpPassManager &passes, const PipelineOptions &options) {
-  nn::ExpandAttentionOptions expansion = options.expandAttention;
+  nn::ExpandAttentionOptions expansion =
+      withKernelDevice(options.expandAttention, options);
   expansion.inference = options.step.inference;
   // Attention is a call in the forward and in the backward. Where the runtime
   // has no call for it, the backward is that of its formula, so such an op is

@@ -250,7 +250,7 @@ def augmented(picture: PIL.Image.Image, name: str, magnitude: int, bins: int, dr
     }[name]()
 
 
-@pytest.mark.parametrize("magnitude", [9, 23])
+@pytest.mark.parametrize("magnitude", [10, 23])
 def test_augmentations_are_those_of_pil(reader, tmp_path, magnitude):
     """Bit for bit, for as many pictures as draw every operation: after a flip, and before a crop, which needs all pixels."""
     draw, count, size, seen = np.random.default_rng(6), 40, 48, set()

@@ -142,8 +142,9 @@ RunPlanner::execute(std::vector<std::string> flags) const {
   command.insert(command.end(), flags.begin(), flags.end());
   command.push_back("--json");
   std::string out = scratch->pathOf("out"), err = scratch->pathOf("err");
-  int status = runIn(folder, gpuopt, command,
-                     {"", StringRef(out), StringRef(err)}, secondsLeft());
+  int status =
+      runIn(folder, gpuopt, command, {"", StringRef(out), StringRef(err)},
+            std::max<int64_t>(1, secondsLeft())); // 0: without limit
   if (isOver())
     return isLate();
   if (status != 0 && status != 2) { // 2: the budget cannot be met

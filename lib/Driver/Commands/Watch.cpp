@@ -130,15 +130,6 @@ static std::string drawRun(StringRef run, const RunMetrics &metrics,
   return text;
 }
 
-/// Returns whether a trainer holds the lock of the folder; nothing of a folder
-/// that no trainer has marked.
-static std::optional<bool> isHeld(const std::string &run) {
-  if (!hasFile(run, kResultsMark))
-    return std::nullopt;
-  std::shared_ptr<void> lock;
-  return !lockResults(run, lock).empty();
-}
-
 int gpuopt::watchRun(const WatchOptions &options) {
   if (Error error = checkIsRun(options.run))
     return failure(std::move(error));
@@ -162,15 +153,14 @@ int gpuopt::watchRun(const WatchOptions &options) {
     }
     // A run that is resumed has the last line of the one before until its first
     // step ends.
-    if (!followed.metrics.memory.empty() &&
-        !isHeld(options.run).value_or(false)) {
+    if (!followed.metrics.memory.empty() && !areResultsLocked(options.run)) {
       outs() << "the run has ended\n";
       return 0;
     }
     if (!follows)
       return 0;
-    if (quietLooks >= kLooksBeforeDoubt &&
-        !isHeld(options.run).value_or(true)) {
+    if (quietLooks >= kLooksBeforeDoubt && hasFile(options.run, kResultsMark) &&
+        !areResultsLocked(options.run)) {
       outs() << "no trainer runs in this folder: the run was interrupted or "
                 "killed\n";
       return 0;

@@ -20,3 +20,7 @@ std::string gpuopt::lockResults(const std::string &folder,
   }
   return "";
 }
+
+bool gpuopt::areResultsLocked(const std::string &folder) {
+  return OutputFolder::is_locked(folder);
+}

@@ -19,6 +19,10 @@ namespace gpuopt {
 /// writes to the folder; empty if nothing is.
 std::string lockResults(const std::string &folder, std::shared_ptr<void> &lock);
 
+/// Returns whether a trainer holds the lock of a folder. Asks without writing
+/// to the folder, which may be somebody else's.
+bool areResultsLocked(const std::string &folder);
+
 } // namespace gpuopt
 
 #endif // GPUOPT_LIB_DRIVER_FILES_RESULTSLOCK_H

@@ -67,6 +67,7 @@ Error gpuopt::collectModel(DriverOptions &options) {
   if (batchSize.isGiven())
     options.import.batchSize = batchSize;
   options.pipeline.expandAttention.all = attention == "expanded";
+  options.pipeline.expandAttention.cached = attention == "auto";
   options.pipeline.fuseEpilogues = epilogues == "auto";
   options.pipeline.legalise.batchNorm = batchNorm;
   options.pipeline.legalise.frozenParams = frozenParams;

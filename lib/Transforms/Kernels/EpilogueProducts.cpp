@@ -53,6 +53,8 @@ std::string gpuopt::reasonAgainstEpilogue(ContractOp product, FusedOp kernel,
   if (product.getAccumulator() || product.getResultElementType() ||
       product.getRowPitch())
     return "the product is added to another one, or its rows have a pitch";
+  if (product.getWide() || product.getFull())
+    return "the product keeps the precision of its operands or its result";
   if (product.getBias() && product.getBias().getType().getRank() != 1)
     return "the bias is not one row";
   if (!product.getType().getElementType().isF32())

@@ -63,6 +63,9 @@ static bool addTerms(FusedOp kernel, Value value, Terms &terms) {
     return addTerms(kernel, sum.getLhs(), terms) &&
            addTerms(kernel, sum.getRhs(), terms);
   if (auto argument = dyn_cast<BlockArgument>(value)) {
+    // A product adds each term once.
+    if (llvm::is_contained(terms.tensors, inputOf(kernel, argument)))
+      return false;
     terms.tensors.push_back(inputOf(kernel, argument));
     return argument.getType() == kernel.getResult(0).getType();
   }

@@ -144,3 +144,34 @@ train.step @kept forward ("x" %x: tensor<4096x64xf32>) {
   train.output "f3", %f3 : tensor<4096x64xf32>
   train.output "f4", %f4 : tensor<4096x64xf32>
 }
+
+// A product adds each term once, so a kernel that reads one twice stays.
+// CHECK-LABEL: train.step @doubled
+// CHECK: nn.contract "tc,oc->to"
+// CHECK: nn.fused "add_max"
+// CHECK: nn.contract "tk,ko->to"
+// CHECK: nn.fused "add_select"
+train.step @doubled forward ("x" %x: tensor<4096x64xf32>, "g" %g: tensor<4096x64xf32>) {
+  %w = train.read @w : tensor<256x64xf32>
+  %v = train.read @v : tensor<64x256x1x1xf32>
+  %m = nn.reshape %v : tensor<64x256x1x1xf32> to tensor<64x256xf32>
+  %p = nn.contract "tc,oc->to" %x, %w : tensor<4096x64xf32>, tensor<256x64xf32>
+  %y = nn.fused "add_max" %p : tensor<4096x256xf32> -> tensor<4096x256xf32> {
+  ^bb0(%a: tensor<4096x256xf32>):
+    %zero = arith.constant dense<0.0> : tensor<4096x256xf32>
+    %0 = arith.addf %a, %a : tensor<4096x256xf32>
+    %1 = arith.maximumf %0, %zero : tensor<4096x256xf32>
+    nn.yield %1 : tensor<4096x256xf32>
+  }
+  %q = nn.contract "tk,ko->to" %g, %m : tensor<4096x64xf32>, tensor<64x256xf32>
+  %dz = nn.fused "add_select" %q, %y : tensor<4096x256xf32>, tensor<4096x256xf32> -> tensor<4096x256xf32> {
+  ^bb0(%a: tensor<4096x256xf32>, %d: tensor<4096x256xf32>):
+    %zero = arith.constant dense<0.0> : tensor<4096x256xf32>
+    %0 = arith.addf %a, %a : tensor<4096x256xf32>
+    %1 = arith.cmpf ogt, %d, %zero : tensor<4096x256xf32>
+    %2 = arith.select %1, %0, %zero : tensor<4096x256xi1>, tensor<4096x256xf32>
+    nn.yield %2 : tensor<4096x256xf32>
+  }
+  %dw = nn.contract "to,tc->oc" %dz, %x : tensor<4096x256xf32>, tensor<4096x64xf32>
+  train.output "dw", %dw : tensor<256x64xf32>
+}

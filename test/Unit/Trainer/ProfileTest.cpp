@@ -145,9 +145,7 @@ TEST_F(ProfileTest, TellsMemoryAndVerdict) {
 // Each phase that the run had is told with its peak and with what the plan has
 // alive in it.
 TEST_F(ProfileTest, TellsMemoryByPhase) {
-  program.forward_bytes = 100;
-  program.backward_bytes = 300;
-  program.update_bytes = 200;
+  program.alive = {100, 300, 200, 0};
   // A profile of the first step watches the same calls.
   for (const char *profile : {"", "wait=0,warmup=0,active=1"}) {
     std::vector<std::string> flags{"--max-steps=4", "--save-steps=2"};

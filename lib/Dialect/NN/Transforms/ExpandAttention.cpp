@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "gpuopt/Analysis/Costs/DeviceModel.h"
 #include "gpuopt/Analysis/Trained.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "gpuopt/Dialect/NN/Transforms/Passes.h"
@@ -36,6 +37,13 @@ public:
 
 private:
   void runOnOperation() override {
+    if (cached && !inference) {
+      FailureOr<DeviceModel> model = loadDeviceModel(getOperation(), device);
+      if (failed(model))
+        return signalPassFailure();
+      if (!model->hasWarps())
+        cacheInBytes = model->l2CacheInBytes;
+    }
     getOperation()->walk([&](AttentionOp op) {
       StringRef reason = reasonToExpand(op);
       if (reason.empty()) {
@@ -77,8 +85,20 @@ private:
       return "the option 'all' is set";
     if (Value mask = op.getMask(); mask && !inference && isTrained(mask))
       return "its mask depends on parameters that are trained";
-    return op.getReasonAgainstCall();
+    StringRef reason = op.getReasonAgainstCall();
+    if (!reason.empty())
+      return reason;
+    RankedTensorType scores = op.getScoresType();
+    double bytes = double(scores.getNumElements()) *
+                   scores.getElementTypeBitWidth() / CHAR_BIT;
+    return bytes <= cacheInBytes
+               ? "it fits in the processor's cache, where reading it takes "
+                 "less time than computing it again"
+               : "";
   }
+
+  /// The most bytes of probabilities that are saved rather than computed again.
+  double cacheInBytes = 0;
 };
 
 } // namespace

@@ -58,7 +58,8 @@ inline double augment_magnitude(AugmentKind kind, int64_t magnitude,
   case AugmentKind::Posterize:
     return 8 - std::nearbyint(double(magnitude) / (double(bins - 1) / 4));
   case AugmentKind::Solarize:
-    return 255 * (1 - share);
+    // Exact where it is whole, since pixels are compared with it.
+    return 255.0 * double(bins - 1 - magnitude) / double(bins - 1);
   default:
     return 0;
   }

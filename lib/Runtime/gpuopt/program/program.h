@@ -82,6 +82,12 @@ struct CallWork {
   double limit_ns;     // the least time that the device could take
 };
 
+// The most bytes of the arena that are alive at once in each part of a step; 0:
+// not known.
+struct AliveBytes {
+  size_t forward = 0, backward = 0, update = 0, evaluation = 0;
+};
+
 struct Program {
   const char *name;
   const char *model = ""; // a hash of the ONNX graph and of its constants
@@ -100,10 +106,7 @@ struct Program {
   bool allows_tf32; // float products on CUDA may round their operands to TF32
   size_t persistent_bytes; // what lives from step to step; lies first
   size_t arena_bytes;      // what lives within a step
-  // The most bytes of the arena that are alive at once in each part of a step;
-  // 0: not known.
-  size_t forward_bytes = 0, backward_bytes = 0, update_bytes = 0,
-         evaluate_bytes = 0;
+  AliveBytes alive;
   size_t total_bytes; // the one allocation
   size_t host_bytes;  // of the host's memory, for offloaded tensors
 

@@ -107,7 +107,7 @@ constexpr CompileSetting shared(CompileSetting setting) {
 }
 
 constexpr std::string_view kBatchNorms[] = {"train", "frozen"};
-constexpr std::string_view kAttentions[] = {"fused", "expanded"};
+constexpr std::string_view kAttentions[] = {"fused", "expanded", "auto"};
 constexpr std::string_view kEpilogues[] = {"auto", "none"};
 constexpr std::string_view kLosses[] = {
     "cross_entropy",   "nll",   "mse",  "l1",     "huber", "smooth_l1",
@@ -150,7 +150,8 @@ inline constexpr CompileSetting kCompileSettings[] = {
     compile_time::shared(compile_time::with_default(
         "attention", CompileGroup::Model, "fused", compile_time::kAttentions,
         "how attention is computed; if fused, no matrix of "
-        "queries x keys is in memory")),
+        "queries x keys is in memory; auto: fused, but expanded in training on "
+        "a processor whose cache holds the matrix")),
     compile_time::shared(compile_time::with_default(
         "epilogues", CompileGroup::Model, "auto", compile_time::kEpilogues,
         "whether the products of a GPU's library compute GELUs, ReLUs and "

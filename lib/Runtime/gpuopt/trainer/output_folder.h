@@ -49,6 +49,19 @@ public:
   OutputFolder(const OutputFolder &) = delete;
   OutputFolder &operator=(const OutputFolder &) = delete;
 
+  // Whether another trainer writes to the folder. Asks for a lock that many may
+  // have at once, and lets go of it.
+  static bool is_locked(const std::string &path) {
+    const auto file = std::filesystem::path(path) / kResultsMark;
+    const int mark = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    if (mark < 0)
+      return false;
+    const bool is_held =
+        flock(mark, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    close(mark);
+    return is_held;
+  }
+
   // Refuses a folder with files of others, which results would mix with.
   static void check(const std::string &path) {
     std::error_code code;

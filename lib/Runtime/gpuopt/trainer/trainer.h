@@ -468,8 +468,10 @@ private:
   void run_micro_step() {
     const TimedFunction function = timed_micro_step(program);
     auto run = [&] { run_step(function, [this] { session.micro_step(); }); };
-    if (done() != 1)
+    // Later micro steps of it are captured, when a GPU cannot be asked.
+    if (done() != 1 || has_observed)
       return run();
+    has_observed = true;
     PhaseObserver observer(summary.get_memory(), function);
     summary.get_memory().begin(MemoryPhase::Forward);
     const ObserverScope scope(ctx, observer);
@@ -576,6 +578,7 @@ private:
   std::unique_ptr<FiniteWatch> watch;
   int64_t steps = 0, step = 0; // of the run; done
   bool has_warned_of_labels = false;
+  bool has_observed = false; // the phases of the first micro step
   Clock::time_point start;
 };
 

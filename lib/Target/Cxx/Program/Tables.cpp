@@ -271,13 +271,11 @@ private:
     set("total_bytes", "kPersistentBytes + kArenaBytes");
     if ((*module.getOps<device::MemoryOp>().begin()).getHostBytes() > 0)
       set("host_bytes", "kHostBytes");
-    for (auto [field, bytes] :
-         {std::pair("forward_bytes", options.alive.forward),
-          std::pair("backward_bytes", options.alive.backward),
-          std::pair("update_bytes", options.alive.update),
-          std::pair("evaluate_bytes", options.alive.evaluation)})
-      if (bytes > 0)
-        set(field, Twine(bytes));
+    const AliveBytes &alive = options.alive;
+    if (alive.forward > 0 || alive.evaluation > 0)
+      set("alive", "{" + Twine(alive.forward) + ", " + Twine(alive.backward) +
+                       ", " + Twine(alive.update) + ", " +
+                       Twine(alive.evaluation) + "}");
     if (!options.limitsDevice.empty())
       set("limits_device", cxx::quoted(options.limitsDevice));
     for (const cxx::StepFunction &step : functions) {

@@ -167,6 +167,10 @@ def ExpandAttention : Pass<"nn-expand-attention"> {
     a trained mask, f64 elements, more than three batch dimensions, or heads
     larger than 256.
 
+    With `cached`, a step that trains on a processor also has the formula where
+    the probabilities fit in the processor's cache. The call computes the scores
+    anew in the backward, which takes longer there than to read what was saved.
+
     ```mlir
     %1:2 = nn.attention %q, %k, %v scale 1.0
         : tensor<2x8x16xf64>, tensor<2x9x16xf64>, tensor<2x9x16xf64>
@@ -177,6 +181,10 @@ def ExpandAttention : Pass<"nn-expand-attention"> {
     ```
   }];
   let options = [Option<"all", "all", "bool", "false", "expand all attention, whether there is a call for it or not">,
+                 Option<"cached", "cached", "bool", "false",
+                        "expand attention whose probabilities fit in a processor's cache">,
+                 Option<"device", "device", "std::string", "\"host\"",
+                        "the device model (a built-in one or a JSON file) that `cached` asks">,
                  Option<"inference", "inference", "bool", "false", "nothing is trained, so masks have no gradient">];
   let dependentDialects = ["::gpuopt::nn::NNDialect", "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
   let statistics = [Statistic<"expandedCount", "expanded", "attentions spelled out">];

@@ -107,9 +107,9 @@ public:
   }
 
 private:
-  static void check(const std::string &path,
-                    const std::map<std::string, StoredTensor> &tensors,
-                    const StateInfo &state) {
+  void check(const std::string &path,
+             const std::map<std::string, StoredTensor> &tensors,
+             const StateInfo &state) const {
     const char *name = stored_name(state);
     const auto found = tensors.find(name);
     if (found == tensors.end())
@@ -138,7 +138,9 @@ private:
   }
   // Whether a tensor is rounded as it is read: a program that does not train
   // has weights that products read in half precision in no other one.
-  static bool is_rounded(const StoredTensor &stored, const TensorInfo &to) {
+  bool is_rounded(const StoredTensor &stored, const TensorInfo &to) const {
+    if (program.update)
+      return false;
     const bool is_half = to.type == Type::F16 || to.type == Type::BF16;
     return is_half && stored.dtype != safetensors_name(to.type) &&
            (stored.dtype == "F32" || stored.dtype == "F16" ||
@@ -170,11 +172,14 @@ private:
     for (size_t begin = 0; begin < from.bytes; begin += kPiece) {
       const size_t count = std::min(kPiece, from.bytes - begin);
       const auto *data = reinterpret_cast<const uint8_t *>(from.data) + begin;
-      finite = finite && detail::all_finite(type, data, count);
       const size_t elements = count / size_of(type);
       if (is_half)
         round(type, data, to.tensor.type, halves.data(), elements);
       const size_t bytes = elements * size_of(to.tensor.type);
+      // What is finite may have no number in half precision.
+      finite = finite && (is_half ? detail::all_finite(to.tensor.type,
+                                                       halves.data(), bytes)
+                                  : detail::all_finite(type, data, count));
       copy_to_device(ctx, place, is_half ? halves.data() : data, bytes);
       place += bytes;
       file.release(data, count);

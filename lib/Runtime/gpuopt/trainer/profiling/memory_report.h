@@ -75,12 +75,9 @@ public:
     figures.arena = program.arena_bytes;
     figures.peak = most;
     figures.peak_host = most_of_host;
-    const std::array<size_t, kMemoryPhases> alive{0,
-                                                  program.forward_bytes,
-                                                  program.backward_bytes,
-                                                  program.update_bytes,
-                                                  program.evaluate_bytes,
-                                                  0};
+    const AliveBytes &parts = program.alive;
+    const std::array<size_t, kMemoryPhases> alive{
+        0, parts.forward, parts.backward, parts.update, parts.evaluation, 0};
     for (size_t i = 0; i < kMemoryPhases; i++)
       if (peaks[i] > 0)
         figures.phases[i] = {program.persistent_bytes + alive[i], peaks[i]};
