@@ -57,23 +57,6 @@ static std::string nameOfType(int64_t dataType) {
   return "a type of number " + std::to_string(dataType);
 }
 
-/// Keeps of integers what the narrow type of a cast has room for.
-static Value wrapped(nn::TensorBuilder &b, Value x, int64_t dataType) {
-  RankedTensorType type = b.type(x);
-  auto range = narrowRangeOf(dataType);
-  if (dataType == 12 || (range && range->least == 0)) {
-    double most = range ? range->most : 0xffffffff;
-    return b.createOrFold<arith::AndIOp>(x, b.splat(most, type));
-  }
-  if (!range)
-    return x;
-  // The sign is that of the highest bit that is left.
-  int bits = 1 + llvm::Log2_64_Ceil(static_cast<uint64_t>(range->most) + 1);
-  Value shift = b.splat(32 - bits, type);
-  return b.createOrFold<arith::ShRSIOp>(b.createOrFold<arith::ShLIOp>(x, shift),
-                                        shift);
-}
-
 /// Casts to a type that is held in f32 or in i32; the latter wraps around.
 static LogicalResult castToNarrow(NodeConversion &c, int64_t to) {
   auto format = smallFloatOf(to);

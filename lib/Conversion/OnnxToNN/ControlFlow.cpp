@@ -19,15 +19,17 @@
 using namespace mlir;
 using namespace gpuopt;
 
-/// The most turns of a loop, and the most nodes that the turns of all loops
-/// become.
+/// The most turns of a loop, and the most nodes and ops that the turns of all
+/// loops become.
 static constexpr int64_t kMostTurns = 4096, kMostUnrolledNodes = 1 << 18;
 
-/// Converts the graph that is the attribute `name`. Problems of its nodes are
-/// reported with those of all others, and `c` then has no problem of its own.
+/// Converts the graph that is the attribute `name`, which is certainly
+/// computed, and in one place, if `isOnce`. Problems of its nodes are reported
+/// with those of all others, and `c` then has no problem of its own.
 static LogicalResult runGraph(NodeConversion &c, StringRef name,
                               ArrayRef<Converted> arguments,
-                              SmallVectorImpl<Converted> &results) {
+                              SmallVectorImpl<Converted> &results,
+                              bool isOnce = false) {
   Region *graph = c.node.getSubgraph(name);
   if (!graph)
     return c.fail("attribute " + name + " (a graph) is missing");
@@ -38,8 +40,12 @@ static LogicalResult runGraph(NodeConversion &c, StringRef name,
   c.state.unrolledNodes += graph->front().getOperations().size();
   if (c.state.unrolledNodes > kMostUnrolledNodes)
     return c.fail("the loops of the model would be unrolled to more than " +
-                  Twine(kMostUnrolledNodes) + " nodes: make them shorter");
-  return c.state.convertGraph(*graph, arguments, results);
+                  Twine(kMostUnrolledNodes) +
+                  " nodes and ops: make them shorter");
+  c.state.uncertainGraphs += !isOnce;
+  LogicalResult result = c.state.convertGraph(*graph, arguments, results);
+  c.state.uncertainGraphs -= !isOnce;
+  return result;
 }
 
 /// Returns the boolean that a constant of one element holds; nothing for other
@@ -101,7 +107,8 @@ static LogicalResult branch(NodeConversion &c) {
     return c.fail("the condition must have one element");
   SmallVector<Converted> whenTrue, whenFalse;
   if (auto truth = constantTruth(c.sequence(0)))
-    return runGraph(c, *truth ? "then_branch" : "else_branch", {}, c.outputs);
+    return runGraph(c, *truth ? "then_branch" : "else_branch", {}, c.outputs,
+                    /*isOnce=*/true);
   if (failed(runGraph(c, "then_branch", {}, whenTrue)) ||
       failed(runGraph(c, "else_branch", {}, whenFalse)))
     return failure();
@@ -129,8 +136,11 @@ static Value stacked(NodeConversion &c, ArrayRef<Value> turns, int64_t axis) {
   auto dim = c.axis(axis, type.getRank() + 1);
   if (!dim)
     return {};
-  SmallVector<int64_t> shape(type.getShape());
+  SmallVector<int64_t> shape(type.getShape()), all(shape);
   shape.insert(shape.begin() + *dim, 1);
+  all.push_back(turns.size());
+  if (!c.isShape(all))
+    return {};
   for (Value turn : turns) {
     if (turn.getType() != type) {
       c.problem = "the turns give results of different types, which cannot be "
@@ -264,6 +274,8 @@ private:
       if (!type || !type.hasStaticShape())
         return c.fail("the loop has no turns, and the file does not say which "
                       "shape its results have");
+      if (!type.getElementType().isIntOrFloat())
+        return c.fail("complex numbers are not supported");
       SmallVector<int64_t> shape(type.getShape());
       shape.insert(shape.begin(), 0);
       c.outputs.push_back({{c.b.splat(0, type.clone(shape))}, false});

@@ -119,6 +119,7 @@ private:
       inputs.push_back(argument.getType());
     function = func::FuncOp::create(builder, graph.getLoc(), "forward",
                                     builder.getFunctionType(inputs, {}));
+    symbols.insert(function.getSymName());
     Block *entry = function.addEntryBlock();
     for (auto [index, argument] :
          llvm::enumerate(graph.getBody().getArguments())) {
@@ -288,6 +289,12 @@ private:
       }
     OpBuilder outside(function);
     auto source = op.getSource();
+    // Graphs that stand beside each other may use one name for two tensors.
+    if (!symbols.insert(name).second) {
+      name = b.getStringAttr(train::freeSymbol(getOperation(), name));
+      symbols.insert(name);
+      savedAs = b.getStrArrayAttr({name.getValue()});
+    }
     auto variable = train::VariableOp::create(
         outside, NameLoc::get(name), name,
         train::VariableKindAttr::get(&getContext(), kind), TypeAttr::get(type),
@@ -397,6 +404,11 @@ private:
     if (failed(entry->convert(conversion)))
       return failure();
     auto added = last ? std::next(last->getIterator()) : block->begin();
+    // A node inside of another may become many ops. Those of a node with graphs
+    // were counted with the nodes inside.
+    if (isa<onnx::NodeOp>(conversion.node->getParentOp()) &&
+        conversion.node.getGraphs().empty())
+      conversion.state.unrolledNodes += std::distance(added, block->end());
     if (llvm::any_of(llvm::make_range(added, block->end()), computesUnsigned))
       return conversion.fail("unsigned integers must be constants");
     for (const Converted &output : conversion.outputs)
@@ -450,6 +462,7 @@ private:
   llvm::DenseSet<Value> failedValues;
   llvm::DenseMap<Attribute, train::VariableOp> variableAt;
   llvm::StringSet<> initializers; ///< Their names.
+  llvm::StringSet<> symbols;      ///< Of the variables and the function.
   SmallVector<std::pair<Location, std::string>> problems;
 };
 

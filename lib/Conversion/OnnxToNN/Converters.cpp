@@ -159,6 +159,18 @@ Value gpuopt::sliceAlong(NodeConversion &c, int64_t axis, int64_t offset,
   return c.b.createOrFold<nn::SliceOp>(c.input(0), offsets, sizes, strides);
 }
 
+Value gpuopt::multiplyAlong(nn::TensorBuilder &b, Value x, int64_t dim,
+                            Value matrix, bool isTransposed) {
+  std::string letters;
+  for (int64_t i = 0; i < b.type(x).getRank(); ++i)
+    letters += 'a' + i;
+  std::string result = letters, from(1, letters[dim]);
+  result[dim] = 'z';
+  std::string spec =
+      letters + "," + (isTransposed ? "z" + from : from + "z") + "->" + result;
+  return b.create<nn::ContractOp>(spec, x, matrix);
+}
+
 Value gpuopt::inDouble(nn::TensorBuilder &b, Value integers) {
   return b.createOrFold<arith::SIToFPOp>(b.type(integers).clone(b.getF64Type()),
                                          integers);

@@ -46,7 +46,12 @@ struct ConversionState {
                                     llvm::ArrayRef<Converted> arguments,
                                     llvm::SmallVectorImpl<Converted> &results)>
       convertGraph;
-  int64_t unrolledNodes = 0; ///< Nodes of graphs that were converted so far.
+  /// Nodes of graphs inside of nodes that were converted so far, and the ops
+  /// that they have become.
+  int64_t unrolledNodes = 0;
+  /// How many of the graphs that are being converted may not be computed, or
+  /// more than once.
+  int64_t uncertainGraphs = 0;
 };
 
 /// The conversion of one node: its operands, already converted, and the place
@@ -100,6 +105,17 @@ public:
     problem = "the compiler would go through " + std::to_string(count) +
               " elements one by one, but does so for at most " +
               std::to_string(kMostComputedElements);
+    return false;
+  }
+  /// Whether a contraction has a letter for each of `rank` dimensions and one
+  /// more; notes the problem if not.
+  bool hasLetters(int64_t rank) {
+    constexpr int64_t kMostDimensions = 25;
+    if (rank <= kMostDimensions)
+      return true;
+    problem = "the operand has " + std::to_string(rank) +
+              " dimensions, but at most " + std::to_string(kMostDimensions) +
+              " are supported";
     return false;
   }
   /// Returns the shape that operands broadcast to; notes the problem if there
@@ -163,6 +179,11 @@ mlir::Value takeAlong(nn::TensorBuilder &b, mlir::Value x, int64_t axis,
 /// keeps size 1; of equal elements the first or the last.
 mlir::Value findExtreme(nn::TensorBuilder &b, mlir::Value x, int64_t axis,
                         bool largest, bool last = false);
+
+/// Multiplies one dimension by a matrix [from, to], or [to, from] where
+/// `isTransposed`. Its rank is one that NodeConversion::hasLetters accepts.
+mlir::Value multiplyAlong(nn::TensorBuilder &b, mlir::Value x, int64_t dim,
+                          mlir::Value matrix, bool isTransposed = false);
 
 /// Returns integers as floating-point numbers that hold them exactly, up to
 /// 2^53. Programs only add up integers of masks and positions.

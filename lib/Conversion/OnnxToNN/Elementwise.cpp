@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Converters.h"
+#include "NarrowTypes.h"
 
 #include "gpuopt/Dialect/NN/IR/RepeatedElements.h"
 #include "mlir/IR/Matchers.h"
@@ -253,14 +253,15 @@ static LogicalResult bitShift(NodeConversion &c) {
   by = c.b.select(isWithin, by, most);
   if (!left)
     return c.yield(c.b.createOrFold<arith::ShRSIOp>(x, by));
-  return c.yield(
-      c.b.select(isWithin, c.b.createOrFold<arith::ShLIOp>(x, by), zero));
+  Value shifted = c.b.createOrFold<arith::ShLIOp>(x, by);
+  return c.yield(wrappedAsDeclared(c, c.b.select(isWithin, shifted, zero)));
 }
 
 /// Inverts all bits, which for a boolean is its negation.
 static LogicalResult logicalNot(NodeConversion &c) {
-  return c.yield(
-      c.b.createOrFold<arith::XOrIOp>(c.input(0), c.b.splat(-1, c.type(0))));
+  Value ones = c.b.splat(-1, c.type(0));
+  Value inverted = c.b.createOrFold<arith::XOrIOp>(c.input(0), ones);
+  return c.yield(wrappedAsDeclared(c, inverted));
 }
 
 /// Converts where(isnan(softmax(x)), 0, softmax(x)) to the softmax that gives 0

@@ -8,7 +8,9 @@
 #include "NarrowTypes.h"
 
 #include "gpuopt/Dialect/NN/IR/ElementwiseVjp.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <cmath>
 
@@ -98,6 +100,45 @@ Value gpuopt::roundedToWhole(nn::TensorBuilder &b, Value x,
       op && isStraightThrough)
     op->setAttr(nn::kStraightThrough, b.getUnitAttr());
   return rounded;
+}
+
+Value gpuopt::wrapped(nn::TensorBuilder &b, Value x, int64_t dataType) {
+  RankedTensorType type = b.type(x);
+  auto range = narrowRangeOf(dataType);
+  if (dataType == 12 || (range && range->least == 0)) {
+    double most = range ? range->most : 0xffffffff;
+    return b.createOrFold<arith::AndIOp>(x, b.splat(most, type));
+  }
+  if (!range)
+    return x;
+  // The sign is that of the highest bit that is left.
+  int bits = 1 + llvm::Log2_64_Ceil(static_cast<uint64_t>(range->most) + 1);
+  Value shift = b.splat(32 - bits, type);
+  return b.createOrFold<arith::ShRSIOp>(b.createOrFold<arith::ShLIOp>(x, shift),
+                                        shift);
+}
+
+/// Returns the number of TensorProto.DataType that the file gives for integers;
+/// 0 if it gives none, or one that programs compute in.
+static int64_t declaredDataTypeOf(Value value) {
+  Type element = getElementTypeOrSelf(value.getType());
+  if (element.isUnsignedInteger(32))
+    return 12;
+  if (isa<IntegerType>(element))
+    return narrowDataTypeOf(element);
+  auto node = value.getDefiningOp<onnx::NodeOp>();
+  return node && node.is("Cast") ? node.getInt("to", 0) : 0;
+}
+
+Value gpuopt::wrappedAsDeclared(NodeConversion &c, Value x) {
+  int64_t dataType = 0;
+  if (!c.node.getOutputs().empty())
+    dataType = declaredDataTypeOf(c.node.getOutputs().front());
+  if (!dataType)
+    dataType = declaredDataTypeOf(c.node.getInputs().front());
+  bool isHeld =
+      c.b.type(x).getElementType().isInteger(dataType == 12 ? 64 : 32);
+  return isHeld ? wrapped(c.b, x, dataType) : x;
 }
 
 /// Returns a constant with each number changed.

@@ -40,6 +40,13 @@ std::optional<IntegerRange> narrowRangeOf(int64_t dataType);
 /// others.
 int64_t narrowDataTypeOf(mlir::Type element);
 
+/// Keeps of integers what a type has room for, given by its number of
+/// TensorProto.DataType: up to 16 bits of i32, or uint32 of i64.
+mlir::Value wrapped(nn::TensorBuilder &b, mlir::Value x, int64_t dataType);
+/// Keeps of a result what the type has room for that the file gives for it, or
+/// for operand 0.
+mlir::Value wrappedAsDeclared(NodeConversion &c, mlir::Value x);
+
 /// Returns numbers of any type in f32, or in f64 if they are in f64.
 mlir::Value inSingle(nn::TensorBuilder &b, mlir::Value x);
 

@@ -188,8 +188,13 @@ static LogicalResult batchNorm(NodeConversion &c) {
   if (!c.state.freezeBatchNorm)
     for (auto [index, value] : {std::pair(3u, norm.getNewMean()),
                                 std::pair(4u, norm.getNewVariance())})
-      if (auto read = c.input(index).getDefiningOp<train::ReadOp>())
+      if (auto read = c.input(index).getDefiningOp<train::ReadOp>()) {
+        if (c.state.uncertainGraphs > 0)
+          return c.fail("running statistics inside of a loop, or of an If that "
+                        "depends on data, are not supported: give "
+                        "--batch-norm=frozen, or move the node out of it");
         c.state.writes.push_back({read.getVariableAttr(), value});
+      }
   if (failed(c.yield(c.b.transpose(norm.getResult(), inverse))))
     return failure();
   c.outputs.push_back({{norm.getNewMean()}, false});

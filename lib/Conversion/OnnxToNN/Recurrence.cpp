@@ -86,7 +86,10 @@ private:
     scale = c.node.getFloat("scale", 0);
     if (scale == 0)
       scale = 1 / std::sqrt(double(keySize));
-    if (!c.isShape({batch, queryHeads, tokens, tokens}))
+    // The scores, the state, and the result.
+    if (!c.isShape({batch, queryHeads, tokens, tokens}) ||
+        !c.isShape({batch, heads, keySize, valueSize}) ||
+        !c.isShape({batch, tokens, queryHeads, valueSize}))
       return failure();
     return checkRule();
   }
@@ -290,6 +293,8 @@ static LogicalResult det(NodeConversion &c) {
                   Twine(kLargestMatrix));
   nn::TensorBuilder &b = c.b;
   int64_t batch = c.type(0).getNumElements() / (size * size);
+  if (batch < 1)
+    return c.fail("the operand has no matrices");
   Value x = b.reshape(c.input(0), {batch, size, size}), product;
   using F = arith::CmpFPredicate;
   using I = arith::CmpIPredicate;

@@ -153,7 +153,8 @@ private:
                     "width], [regions, 4] and [regions]");
     outHeight = c.node.getInt("output_height", 1);
     outWidth = c.node.getInt("output_width", 1);
-    if (!c.isShape({regions, outHeight, outWidth, shape[1]}))
+    if (!c.isShape({regions, outHeight, outWidth, shape[1]}) ||
+        !c.canCompute(regions))
       return failure();
     StringRef mode = c.node.getString("mode", "avg");
     if (mode != "avg")
@@ -347,7 +348,10 @@ private:
                      ((kernel[dim] - 1) * dilations[dim] + 1);
       out.push_back(room < 0 ? 0 : room / strides[dim] + 1);
     }
-    if (!c.isShape({batch, offsetGroups, taps, 2, out[0], out[1]}))
+    // The offsets, the pixels that are read, and the result.
+    if (!c.isShape({batch, offsetGroups, taps, 2, out[0], out[1]}) ||
+        !c.isShape({batch, channels, taps, out[0], out[1]}) ||
+        !c.isShape({batch, outChannels, out[0], out[1]}))
       return failure();
     RankedTensorType type = c.type(0);
     if (out[0] < 1 || out[1] < 1 ||

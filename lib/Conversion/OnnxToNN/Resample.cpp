@@ -14,6 +14,8 @@
 
 #include "Converters.h"
 
+#include "llvm/ADT/DenseSet.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -227,18 +229,6 @@ static Value filterWeights(NodeConversion &c, const Axis &axis,
   return c.b.create<arith::ConstantOp>(DenseElementsAttr::get(type, rounded));
 }
 
-/// Multiplies one dimension by weights [to, from].
-static Value interpolate(nn::TensorBuilder &b, Value x, int64_t dim,
-                         Value weights) {
-  std::string letters, result;
-  for (int64_t i = 0; i < b.type(x).getRank(); ++i)
-    letters += 'a' + i;
-  result = letters;
-  result[dim] = 'z';
-  std::string spec = letters + ",z" + letters[dim] + "->" + result;
-  return b.create<nn::ContractOp>(spec, x, weights);
-}
-
 /// Whether the result shows a region of the operand.
 static bool cropsRegion(NodeConversion &c) {
   return c.node.getString("coordinate_transformation_mode", "half_pixel") ==
@@ -273,10 +263,16 @@ static std::optional<SmallVector<Axis>> axesOf(NodeConversion &c) {
                                         : std::max(*common, scale);
     }
   SmallVector<Axis> axes;
+  llvm::SmallDenseSet<int64_t> named;
   for (auto [index, given] : llvm::enumerate(dims)) {
     auto dim = c.axis(given, type.getRank());
     if (!dim)
       return std::nullopt;
+    if (!named.insert(*dim).second) {
+      c.problem =
+          "attribute axes names dimension " + std::to_string(*dim) + " twice";
+      return std::nullopt;
+    }
     Axis axis{*dim, type.getDimSize(*dim)};
     axis.number = index;
     axis.scale = scales   ? (*scales)[index]
@@ -318,7 +314,7 @@ static Value cropped(NodeConversion &c, Value x, const Axis &axis,
                                 c.node.getInt("exclude_outside", 0) != 0);
   if (!weights)
     return {};
-  x = interpolate(c.b, x, axis.dim, weights);
+  x = multiplyAlong(c.b, x, axis.dim, weights, /*isTransposed=*/true);
   SmallVector<bool> isOutside;
   for (int64_t i = 0; i < axis.to; ++i) {
     double at = coordinates.slope * i + coordinates.offset;
@@ -356,7 +352,7 @@ static LogicalResult resize(NodeConversion &c) {
   if (mode == "cubic")
     cubic = c.node.getFloat("cubic_coeff_a", -0.75);
   auto axes = axesOf(c);
-  if (!axes)
+  if (!axes || (mode != "nearest" && !c.hasLetters(c.type(0).getRank())))
     return failure();
   Value result = c.input(0);
   for (const Axis &axis : *axes) {
@@ -376,14 +372,16 @@ static LogicalResult resize(NodeConversion &c) {
                         antialias, excludesOutside);
       if (!weights)
         return failure();
-      result = interpolate(c.b, result, axis.dim, weights);
+      result =
+          multiplyAlong(c.b, result, axis.dim, weights, /*isTransposed=*/true);
       continue;
     }
     if (mode != "nearest") {
       Weights weights(c.b, c.type(0).getElementType(), axis,
                       *coordinatesOf(transformation, axis));
-      result = interpolate(c.b, result, axis.dim,
-                           cubic ? weights.cubic(*cubic) : weights.linear());
+      result = multiplyAlong(c.b, result, axis.dim,
+                             cubic ? weights.cubic(*cubic) : weights.linear(),
+                             /*isTransposed=*/true);
       continue;
     }
     auto picked = nearestOf(c, transformation, axis);

@@ -15,6 +15,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <cmath>
+#include <utility>
 
 using namespace mlir;
 using namespace gpuopt;
@@ -101,7 +102,7 @@ static LogicalResult melWeightMatrix(NodeConversion &c) {
       !c.isShape({bins, *count}))
     return c.fail("the number of bands, the length, the rate and the edges "
                   "make no bands");
-  if (!c.canCompute(bins * *count))
+  if (!c.canCompute(bins) || !c.canCompute(bins * *count))
     return failure();
   double step = (melOf(*high) - melOf(*low)) / (*count + 2);
   SmallVector<int64_t> corners;
@@ -171,18 +172,6 @@ static std::optional<Waves> makeWaves(NodeConversion &c, int64_t inputs,
                makeFloats(c.b, {inputs, outputs}, sines, element)};
 }
 
-/// Multiplies one dimension by a matrix [from, to].
-static Value multiplyAlong(nn::TensorBuilder &b, Value x, int64_t axis,
-                           Value matrix) {
-  std::string letters;
-  for (int64_t dim = 0; dim < b.type(x).getRank(); ++dim)
-    letters += 'a' + dim;
-  std::string result = letters;
-  result[axis] = 'z';
-  std::string spec = letters + "," + letters[axis] + "z->" + result;
-  return b.create<nn::ContractOp>(spec, x, matrix);
-}
-
 /// Splits the last dimension, of size 1 or 2.
 static Numbers numbersOf(nn::TensorBuilder &b, Value x) {
   ArrayRef<int64_t> shape = b.shape(x).drop_back();
@@ -221,7 +210,10 @@ static Numbers transformed(nn::TensorBuilder &b, const Numbers &x, int64_t axis,
 /// the other half as well.
 static LogicalResult realFromHalf(NodeConversion &c, const Numbers &x,
                                   int64_t axis, int64_t length) {
-  int64_t bins = c.b.shape(x.real)[axis];
+  SmallVector<int64_t> result(c.b.shape(x.real));
+  int64_t bins = std::exchange(result[axis], length);
+  if (!c.isShape(result))
+    return failure();
   auto weight = [&](int64_t bin) {
     return (bin == 0 || 2 * bin == length ? 1.0 : 2.0) / length;
   };
@@ -247,7 +239,7 @@ static LogicalResult dft(NodeConversion &c) {
     given = *operand;
   }
   auto axis = c.axis(given, rank);
-  if (!axis)
+  if (!axis || !c.hasLetters(rank))
     return failure();
   if (*axis == rank - 1)
     return c.fail("the axis must not be the last dimension");
@@ -269,7 +261,12 @@ static LogicalResult dft(NodeConversion &c) {
   Numbers x = numbersOf(c.b, partOf(c.b, c.input(0), *axis, 0, used));
   if (isHalf)
     return realFromHalf(c, x, *axis, length);
-  auto waves = makeWaves(c, used, onesided ? length / 2 + 1 : length, length,
+  SmallVector<int64_t> result(c.type(0).getShape().drop_back());
+  result[*axis] = onesided ? length / 2 + 1 : length;
+  result.push_back(2);
+  if (!c.isShape(result))
+    return failure();
+  auto waves = makeWaves(c, used, result[*axis], length,
                          [&](int64_t) { return inverse ? 1.0 / length : 1.0; });
   if (!waves)
     return failure();
@@ -319,6 +316,9 @@ static LogicalResult stft(NodeConversion &c) {
                         : frames * length))
     return failure();
   int64_t outputs = c.node.getInt("onesided", 1) ? length / 2 + 1 : length;
+  if (!c.isShape({shape[0], frames, length}) ||
+      !c.isShape({shape[0], frames, outputs, 2}))
+    return failure();
   auto waves =
       makeWaves(c, length, outputs, length, [](int64_t) { return 1.0; });
   if (!waves)

@@ -103,6 +103,9 @@ gpuopt::onnx::importAttributes(const NodeProto &node, TensorImporter &tensors,
                << "' of a function, but the node is in none";
       continue;
     }
+    // The type of an Optional without a value: no converter needs it.
+    if (attribute.type() == AttributeProto::TYPE_PROTO)
+      continue;
     FailureOr<Attribute> value =
         importAttribute(attribute, tensors, reporter, where);
     if (failed(value))

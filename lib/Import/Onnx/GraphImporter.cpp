@@ -253,18 +253,28 @@ LogicalResult GraphImporter::importSubgraph(const GraphProto &inner,
   llvm::StringMap<Value> outside;
   for (const std::string &name : getDefinedNames(inner))
     outside.try_emplace(name, values.lookup(name));
+  std::vector<std::pair<std::string, const proto::TypeProto *>> outsideTypes;
   llvm::scope_exit leave([&] {
     for (const auto &entry : outside)
       if (entry.second)
         values[entry.first()] = entry.second;
       else
         values.erase(entry.first());
+    for (const auto &[name, type] : llvm::reverse(outsideTypes))
+      if (type)
+        types[name] = type;
+      else
+        types.erase(name);
   });
+  for (const auto *infos : {&inner.output(), &inner.value_info()})
+    for (const ValueInfoProto &info : *infos)
+      if (info.has_type()) {
+        outsideTypes.emplace_back(info.name(), types.lookup(info.name()));
+        types[info.name()] = &info.type();
+      }
   llvm::StringSet<> initializers;
   for (const TensorProto &tensor : inner.initializer())
     initializers.insert(tensor.name());
-  for (const ValueInfoProto &info : inner.value_info())
-    types.try_emplace(info.name(), &info.type());
   for (const ValueInfoProto &input : inner.input())
     if (!initializers.contains(input.name()))
       values[input.name()] =

@@ -19,6 +19,7 @@
 #include "ModelFile.h"
 #include "Tensors.h"
 #include "gpuopt/Support/NewFiles.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Path.h"
 
 #include <map>
@@ -38,13 +39,14 @@ public:
         newElements(newElements), external(reporter), model(file.getModel()) {}
 
   LogicalResult run(Check isComplete, AllNames tellNames) {
+    collectInitializers(*model.mutable_graph());
     std::vector<std::string> names;
-    for (const TensorProto &tensor : model.graph().initializer())
-      names.push_back(tensor.name());
+    for (const TensorProto *tensor : initializers)
+      names.push_back(tensor->name());
     if (tellNames && failed(tellNames(names)))
       return failure();
-    for (int i = 0; i < model.graph().initializer_size(); ++i)
-      if (failed(replace(i)))
+    for (auto [index, tensor] : llvm::enumerate(initializers))
+      if (failed(replace(*tensor, index)))
         return failure();
     if (!hasNewElements)
       return reporter.error() << "has none of the weights";
@@ -70,8 +72,25 @@ private:
     std::map<int64_t, std::string> changes;
   };
 
-  LogicalResult replace(int index) {
-    TensorProto &tensor = *model.mutable_graph()->mutable_initializer(index);
+  /// Collects the initializers of a graph, and then those of the graphs inside
+  /// of its nodes.
+  void collectInitializers(proto::GraphProto &graph) {
+    for (TensorProto &tensor : *graph.mutable_initializer()) {
+      initializers.push_back(&tensor);
+      ++uses[tensor.name()];
+    }
+    for (proto::NodeProto &node : *graph.mutable_node())
+      for (proto::AttributeProto &attribute : *node.mutable_attribute())
+        if (attribute.type() == proto::AttributeProto::GRAPH)
+          collectInitializers(*attribute.mutable_g());
+  }
+
+  /// Whether an initializer is one of the outermost graph, which are the first.
+  bool isOutermost(int index) const {
+    return index < file.getModel().graph().initializer_size();
+  }
+
+  LogicalResult replace(TensorProto &tensor, int index) {
     std::string where = "initializer '" + tensor.name() + "'";
     std::optional<ElementType> element =
         getElementType(tensor.data_type(), &reporter.getContext());
@@ -92,7 +111,9 @@ private:
       return error << "]";
     }
     shape.sizeInBytes *= *count;
-    std::optional<ByteRange> range = file.getRawData(index);
+    std::optional<ByteRange> range;
+    if (isOutermost(index))
+      range = file.getRawData(index);
     if (range && range->size != shape.sizeInBytes)
       return reporter.error() << where << " has " << range->size
                               << " bytes of data, but its type and shape need "
@@ -101,6 +122,11 @@ private:
     if (failed(elements))
       return failure();
     hasNewElements |= elements->has_value();
+    if (*elements && uses[tensor.name()] > 1)
+      return reporter.error()
+             << where << " stands in more than one graph of the model, so that "
+             << "its new elements may be of another: give each a name of its "
+                "own";
     if (*elements && int64_t((*elements)->size()) != shape.sizeInBytes)
       return reporter.error()
              << where << ": the new elements have " << (*elements)->size()
@@ -120,19 +146,20 @@ private:
 
   FailureOr<std::string> elementsOf(const TensorProto &tensor, int index,
                                     int64_t sizeInBytes, StringRef where) {
-    if (std::optional<ByteRange> range = file.getRawData(index))
-      return file.getBytes(*range).str();
+    if (isOutermost(index))
+      if (std::optional<ByteRange> range = file.getRawData(index))
+        return file.getBytes(*range).str();
     if (tensor.data_location() == TensorProto::EXTERNAL) {
       FailureOr<FileAttr> range = external.locate(tensor, sizeInBytes, where);
       if (failed(range))
         return failure();
       return external.getBytes(*range).str();
     }
-    FailureOr<TensorContent> content =
-        TensorImporter(file, reporter).importInitializer(index);
+    FailureOr<ElementsAttr> content =
+        TensorImporter(file, reporter).importAttribute(tensor, where);
     if (failed(content))
       return failure();
-    auto elements = cast<DenseElementsAttr>(content->value);
+    auto elements = cast<DenseElementsAttr>(*content);
     StringRef bytes(elements.getRawData().data(), elements.getRawData().size());
     std::string all;
     while (int64_t(all.size()) < sizeInBytes) // a splat has one of them
@@ -187,6 +214,8 @@ private:
   NewElements newElements;
   ExternalFiles external;
   proto::ModelProto model;
+  std::vector<TensorProto *> initializers;
+  llvm::StringMap<int> uses;          // of the names of initializers
   std::map<std::string, Copy> copies; // by the path of the new file
   NewFiles files;
   bool hasNewElements = false;

@@ -51,6 +51,15 @@
 // CHECK: QLinearMatMul (opset 28) at 'fit': the scales do not fit the result
 // CHECK: QLinearConv (opset 28) at 'channels': operand 8 (the bias) must have a number for each channel
 // CHECK: Frobnicate (opset 28) at 'frob': the operator is not supported
+// CHECK: RoiAlign (opset 28) at 'many': the compiler would go through 1099511627776 elements one by one
+// CHECK: LinearAttention (opset 28) at 'state': the result has more than 2^48 elements
+// CHECK: STFT (opset 28) at 'frames': the result has more than 2^48 elements
+// CHECK: DFT (opset 28) at 'result': the result has more than 2^48 elements
+// CHECK: DFT (opset 28) at 'deep': the operand has 27 dimensions, but at most 25 are supported
+// CHECK: Resize (opset 28) at 'deep_image': the operand has 27 dimensions, but at most 25 are supported
+// CHECK: Resize (opset 28) at 'twice': attribute axes names dimension 2 twice
+// CHECK: Det (opset 28) at 'none': the operand has no matrices
+// CHECK: MelWeightMatrix (opset 28) at 'bins': the compiler would go through 549755813889 elements one by one
 onnx.graph @g(%x: tensor<2x3xf32>, %s: tensor<2x6x1xf32>, %v: tensor<6xf32>, %im: tensor<1x2x4x4xf32>, %rois: tensor<3x4xf32>, %i: tensor<3xi64>, %n: tensor<i64>, %b: tensor<2x3xi8>, %u: tensor<2xui8>, %q: tensor<2x4x4xf32>, %kk: tensor<2x4x2xf32>, %kl: tensor<2x5x2xf32>, %st: tensor<2x1x2x3xf32>, %d3: tensor<2x4x3xf32>, %ql: tensor<1x5000x4xf32>, %kkl: tensor<1x5000x2xf32>, %bl: tensor<1x5000x1xf32>, %cw: tensor<6x1x3xf32>, %cwide: tensor<6x1x300xf32>, %cb: tensor<5xf32>, %cp: tensor<2x6x3xf32>, %cache: tensor<2x5x3xf32>, %update: tensor<2x6x3xf32>, %up2: tensor<2x2x3xf32>, %seq: tensor<2x6x4xf32>, %w4: tensor<1x12x4xf32>, %r4: tensor<1x12x3xf32>, %p3: tensor<1x3xf32>, %dw: tensor<2x2x2x2xf32>, %off: tensor<1x8x3x3xf32>, %off4: tensor<1x8x4x3xf32>, %dw3: tensor<2x2x2xf32>, %dw1: tensor<2x1x2x2xf32>, %sc2: tensor<2xf32>, %sc3: tensor<3xf32>, %sc1: tensor<f32>) -> !onnx.unknown attributes {inputNames = ["x", "s", "v", "im", "rois", "i", "n", "b", "u", "q", "kk", "kl", "st", "d3", "ql", "kkl", "bl", "cw", "cwide", "cb", "cp", "cache", "update", "up2", "seq", "w4", "r4", "p3", "dw", "off", "off4", "dw3", "dw1", "sc2", "sc3", "sc1"], opsets = {ai.onnx = 28 : i64}, outputNames = ["y"]} {
   %none = onnx.none : none
   %two = onnx.initializer "two" = dense<2> : tensor<i64>
@@ -121,4 +130,29 @@ onnx.graph @g(%x: tensor<2x3xf32>, %s: tensor<2x6x1xf32>, %v: tensor<6xf32>, %im
   %y47 = onnx.node "QLinearConv"(%image8, %third, %zero8, %kernel, %third, %zero8, %third, %zero8, %bias) : (tensor<1x2x3x3xi8>, tensor<f32>, tensor<i8>, tensor<5x2x1x1xi8>, tensor<f32>, tensor<i8>, tensor<f32>, tensor<i8>, tensor<4xi32>) -> !onnx.unknown loc("channels")
   %out = onnx.node "Frobnicate"(%x) : (tensor<2x3xf32>) -> !onnx.unknown loc("frob")
   onnx.return %out : !onnx.unknown
+}
+
+// -----
+
+onnx.graph @g(%im: tensor<1x2x4x4xf32>, %rois: tensor<1099511627776x4xf32>, %ids: tensor<1099511627776xi64>, %q: tensor<1x1x1099511627776xf32>, %signal: tensor<1099511627776x64x1xf32>, %spectra: tensor<1099511627776x1x1xf32>, %deep: tensor<1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x2x1xf32>, %empty: tensor<0x3x3xf32>) -> !onnx.unknown attributes {inputNames = ["im", "rois", "ids", "q", "signal", "spectra", "deep", "empty"], opsets = {ai.onnx = 28 : i64}, outputNames = ["y"]} {
+  %none = onnx.none : none
+  %one = onnx.initializer "one" = dense<1> : tensor<i64>
+  %window = onnx.initializer "window" = dense<32> : tensor<i64>
+  %long = onnx.initializer "long" = dense<1000> : tensor<i64>
+  %sizes = onnx.initializer "sizes" = dense<8> : tensor<2xi64>
+  %size = onnx.initializer "size" = dense<8> : tensor<1xi64>
+  %nothing = onnx.initializer "nothing" = dense<0> : tensor<i64>
+  %huge = onnx.initializer "huge" = dense<1099511627776> : tensor<i64>
+  %low = onnx.initializer "low" = dense<50.0> : tensor<f32>
+  %high = onnx.initializer "high" = dense<100.0> : tensor<f32>
+  %0 = onnx.node "RoiAlign"(%im, %rois, %ids) : (tensor<1x2x4x4xf32>, tensor<1099511627776x4xf32>, tensor<1099511627776xi64>) -> !onnx.unknown loc("many")
+  %1 = onnx.node "LinearAttention"(%q, %q, %q) {q_num_heads = 1 : i64, kv_num_heads = 1 : i64, update_rule = "linear"} : (tensor<1x1x1099511627776xf32>, tensor<1x1x1099511627776xf32>, tensor<1x1x1099511627776xf32>) -> !onnx.unknown loc("state")
+  %2 = onnx.node "STFT"(%signal, %one, %none, %window) : (tensor<1099511627776x64x1xf32>, tensor<i64>, none, tensor<i64>) -> !onnx.unknown loc("frames")
+  %3 = onnx.node "DFT"(%spectra, %long) : (tensor<1099511627776x1x1xf32>, tensor<i64>) -> !onnx.unknown loc("result")
+  %4 = onnx.node "DFT"(%deep) : (tensor<1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x2x1xf32>) -> !onnx.unknown loc("deep")
+  %5 = onnx.node "Resize"(%deep, %none, %none, %size) {mode = "linear", axes = array<i64: 0>} : (tensor<1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x2x1xf32>, none, none, tensor<1xi64>) -> !onnx.unknown loc("deep_image")
+  %6 = onnx.node "Resize"(%im, %none, %none, %sizes) {axes = array<i64: 2, 2>} : (tensor<1x2x4x4xf32>, none, none, tensor<2xi64>) -> !onnx.unknown loc("twice")
+  %7 = onnx.node "Det"(%empty) : (tensor<0x3x3xf32>) -> !onnx.unknown loc("none")
+  %8 = onnx.node "MelWeightMatrix"(%nothing, %huge, %one, %low, %high) : (tensor<i64>, tensor<i64>, tensor<i64>, tensor<f32>, tensor<f32>) -> !onnx.unknown loc("bins")
+  onnx.return %8 : !onnx.unknown
 }

@@ -17,6 +17,9 @@
 // CHECK: Loop (opset 28) at 'few': the graph body must give a condition and as many results as the loop has values that go from turn to turn, 1
 // CHECK: Loop (opset 28) at 'data_length': data decide the number of turns, and so the length of result 1
 // CHECK: Loop (opset 28) at 'no_turns': the loop has no turns, and the file does not say which shape its results have
+// CHECK: Loop (opset 28) at 'no_numbers': complex numbers are not supported
+// CHECK: Loop (opset 28) at 'large': the result has more than 2^48 elements
+// CHECK: BatchNormalization (opset 28) at 'statistics': running statistics inside of a loop, or of an If that depends on data, are not supported: give --batch-norm=frozen, or move the node out of it
 // CHECK: Loop (opset 28) at 'changing': the turns give results of different types, which cannot be joined
 // CHECK: Loop (opset 28) at 'lists': a result that is joined over all turns must be a tensor
 // CHECK: Scan (opset 28) at 'uncounted': attributes body and num_scan_inputs must say which of the operands the turns read
@@ -36,13 +39,15 @@
 // CHECK: ConcatFromSequence (opset 28) at 'unlike': the tensors differ in more than the dimension that is joined
 // CHECK: OptionalGetElement (opset 28) at 'gone': the optional value is not there
 // CHECK: Frobnicate (opset 28) at 'Frobnicate': the operator is not supported
-// CHECK: Loop (opset 28) at 'nested': the loops of the model would be unrolled to more than 262144 nodes: make them shorter
+// CHECK: Loop (opset 28) at 'nested': the loops of the model would be unrolled to more than 262144 nodes and ops: make them shorter
+// CHECK: Frobnicate (opset 28) at 'Frobnicate': the operator is not supported
+// CHECK: Loop (opset 28) at 'steps': the loops of the model would be unrolled to more than 262144 nodes and ops: make them shorter
 // CHECK: Frobnicate (opset 28) at 'Frobnicate': the operator is not supported
 // CHECK: Scan (opset 8) at 'lengths': operand 0 (the lengths of sequences) is not supported
 // CHECK: Scan (opset 8) at 'batches': operands must have the same first dimension, the batch
 // CHECK: Frobnicate (opset 8) at 'Frobnicate': the operator is not supported
 // CHECK: Hardmax (opset 12) at 'flattened': the form of opsets up to 12, which flattens the operand, is not supported
-onnx.graph @g(%x: tensor<2x3xf32>, %w: tensor<3x2xf32>, %v: tensor<3xf32>, %l: tensor<5000xf32>, %c: tensor<i1>, %n: tensor<i64>) -> !onnx.unknown attributes {inputNames = ["x", "w", "v", "l", "c", "n"], opsets = {ai.onnx = 28 : i64}, outputNames = ["y"]} {
+onnx.graph @g(%x: tensor<2x3xf32>, %w: tensor<3x2xf32>, %v: tensor<3xf32>, %l: tensor<5000xf32>, %c: tensor<i1>, %n: tensor<i64>, %big: tensor<281474976710656xf32>) -> !onnx.unknown attributes {inputNames = ["x", "w", "v", "l", "c", "n", "big"], opsets = {ai.onnx = 28 : i64}, outputNames = ["y"]} {
   %none = onnx.none : none
   %two = onnx.initializer "two" = dense<2> : tensor<i64>
   %many = onnx.initializer "many" = dense<5000> : tensor<i64>
@@ -117,6 +122,21 @@ onnx.graph @g(%x: tensor<2x3xf32>, %w: tensor<3x2xf32>, %v: tensor<3xf32>, %l: t
     %grown = onnx.node "Neg"(%s) : (tensor<2x3xf32>) -> !onnx.unknown
     onnx.return %go, %s, %grown : tensor<i1>, tensor<2x3xf32>, !onnx.unknown
   } loc("no_turns")
+  %no_numbers = onnx.node "Loop"(%nothing, %none, %x) {body} : (tensor<i64>, none, tensor<2x3xf32>) -> !onnx.unknown {
+  ^bb0(%i: tensor<i64>, %go: tensor<i1>, %s: tensor<2x3xf32>):
+    %complex = onnx.node "Neg"(%s) : (tensor<2x3xf32>) -> tensor<4xcomplex<f32>>
+    onnx.return %go, %s, %complex : tensor<i1>, tensor<2x3xf32>, tensor<4xcomplex<f32>>
+  } loc("no_numbers")
+  %large = onnx.node "Loop"(%two, %none, %x) {body} : (tensor<i64>, none, tensor<2x3xf32>) -> !onnx.unknown {
+  ^bb0(%i: tensor<i64>, %go: tensor<i1>, %s: tensor<2x3xf32>):
+    onnx.return %go, %s, %big : tensor<i1>, tensor<2x3xf32>, tensor<281474976710656xf32>
+  } loc("large")
+  %mean = onnx.initializer "mean" = dense<0.0> : tensor<3xf32>
+  %repeated = onnx.node "Loop"(%two, %none, %x) {body} : (tensor<i64>, none, tensor<2x3xf32>) -> !onnx.unknown {
+  ^bb0(%i: tensor<i64>, %go: tensor<i1>, %s: tensor<2x3xf32>):
+    %statistics = onnx.node "BatchNormalization"(%s, %v, %v, %mean, %mean) : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) -> !onnx.unknown loc("statistics")
+    onnx.return %go, %statistics : tensor<i1>, !onnx.unknown
+  } loc("repeated")
   %changing = onnx.node "Loop"(%two, %none, %x) {body} : (tensor<i64>, none, tensor<2x3xf32>) -> !onnx.unknown {
   ^bb0(%i: tensor<i64>, %go: tensor<i1>, %s: tensor<2x3xf32>):
     %wider = onnx.node "Concat"(%s, %x) {axis = 0 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> !onnx.unknown
@@ -189,6 +209,20 @@ onnx.graph @g(%x: tensor<2x3xf32>) -> !onnx.unknown attributes {inputNames = ["x
   } loc("nested")
     onnx.return %go, %nested : tensor<i1>, !onnx.unknown
   } loc("outer")
+  %out = onnx.node "Frobnicate"(%x) : (tensor<2x3xf32>) -> !onnx.unknown
+  onnx.return %out : !onnx.unknown
+}
+
+// -----
+
+onnx.graph @g(%x: tensor<2x3xf32>, %seq: tensor<300x1x2xf32>, %w: tensor<1x3x2xf32>, %r: tensor<1x3x3xf32>) -> !onnx.unknown attributes {inputNames = ["x", "seq", "w", "r"], opsets = {ai.onnx = 28 : i64}, outputNames = ["y"]} {
+  %many = onnx.initializer "many" = dense<4000> : tensor<i64>
+  %none = onnx.none : none
+  %steps = onnx.node "Loop"(%many, %none, %x) {body} : (tensor<i64>, none, tensor<2x3xf32>) -> !onnx.unknown {
+  ^bb0(%i: tensor<i64>, %go: tensor<i1>, %s: tensor<2x3xf32>):
+    %layer = onnx.node "RNN"(%seq, %w, %r) {hidden_size = 3 : i64} : (tensor<300x1x2xf32>, tensor<1x3x2xf32>, tensor<1x3x3xf32>) -> !onnx.unknown
+    onnx.return %go, %s : tensor<i1>, tensor<2x3xf32>
+  } loc("steps")
   %out = onnx.node "Frobnicate"(%x) : (tensor<2x3xf32>) -> !onnx.unknown
   onnx.return %out : !onnx.unknown
 }

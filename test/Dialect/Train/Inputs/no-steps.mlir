@@ -51,3 +51,16 @@ func.func @forward(%x: tensor<4x8xf32> {nn.name = "x"}) -> (tensor<4x8xf32> {nn.
   %0 = math.cbrt %w : tensor<4x8xf32>
   return %0 : tensor<4x8xf32>
 }
+
+// -----
+
+// The selection passes a gradient, though its condition does not.
+train.variable @w parameter : tensor<4x8xf32>
+// expected-error @below {{but no gradient passes 'quantise'}}
+func.func @forward(%x: tensor<4x8xf32> {nn.name = "x"}) -> (tensor<4x8xf32> {nn.name = "y"}) {
+  %w = train.read @w : tensor<4x8xf32>
+  %0 = arith.cmpf oge, %w, %x : tensor<4x8xf32> loc("select")
+  %1 = arith.select %0, %w, %x : tensor<4x8xi1>, tensor<4x8xf32> loc("select")
+  %2 = math.floor %1 : tensor<4x8xf32> loc("quantise")
+  return %2 : tensor<4x8xf32>
+}
