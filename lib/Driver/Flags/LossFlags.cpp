@@ -52,7 +52,8 @@ static Error readLosses(std::vector<LossTerm> &terms) {
     if (std::string problem = parse_loss_term(text, term); !problem.empty())
       return createStringError("--loss '" + text + "' " + problem);
   }
-  // Of losses without outputs, the last counts, as of any flag.
+  // A loss that names no output takes the place of the one before it, as the
+  // last value of any flag does.
   if (llvm::all_of(terms, [](const LossTerm &t) { return t.output.empty(); }))
     terms = {terms.back()};
   for (size_t i = 0; terms.size() > 1 && i < terms.size(); ++i) {
