@@ -31,7 +31,7 @@ def opset_of(cases: list[OpCase]) -> int:
 
 
 # The flags of a step whose change is the gradient. Running statistics and constants stay; `one` is data.
-COMPILE_FLAGS = dict(loss="none", optimizer="sgd")
+COMPILE_FLAGS = dict(loss="none", optimizer="sgd", attention="fused")
 STEP_FLAGS = dict(learning_rate=1, lr_scheduler_type="constant", max_grad_norm=0, max_steps=1, num_threads=2)
 
 

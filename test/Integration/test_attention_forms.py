@@ -125,7 +125,7 @@ def check_gradients(trainer: Trainer, module: nn.Module, x: torch.Tensor, tolera
 
 
 def test_all_forms_are_calls(exported):
-    text = execute([find_driver(), "compile", exported[2], "--loss=none", "--compile-to=train"])
+    text = execute([find_driver(), "compile", exported[2], "--loss=none", "--attention=fused", "--compile-to=train"])
     step = text[text.index("train.step @micro_step") :]
     found = re.findall(r"= nn\.attention .*", step[: step.index("train.step @evaluate")])
     assert len(found) == len(FORMS) and "nn.softmax" not in text
@@ -135,7 +135,7 @@ def test_all_forms_are_calls(exported):
 
 def test_gradients_on_the_host(exported, tmp_path):
     module, x, path = exported
-    check_gradients(Trainer(path, tmp_path, OPTIMIZATION_FOR_ONE_STEP, loss="none"), module, x, 1e-5)
+    check_gradients(Trainer(path, tmp_path, OPTIMIZATION_FOR_ONE_STEP, loss="none", attention="fused"), module, x, 1e-5)
 
 
 # A gradient comes through some ten tensors, each of which is rounded to 2^-11 (fp16) or 2^-8 (bf16) of its elements.

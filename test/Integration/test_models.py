@@ -11,7 +11,7 @@ from exports import export_case
 from training import Trainer, gradients_of, train_torch
 
 # After a plus: flags of the compiler.
-QUICK = ["mlp", "cnn", "gpt2-small", "gpt2-small+loss_chunks=4", "bert-small", "bert-small+loss_chunks=2", "gpt2-small-sdpa", "bert-small-sdpa", "resnet18-small", "unet-small"]
+QUICK = ["mlp", "cnn", "gpt2-small", "gpt2-small+loss_chunks=4", "bert-small", "bert-small+loss_chunks=2", "gpt2-small-sdpa+attention=fused", "bert-small-sdpa+attention=fused", "resnet18-small", "unet-small"]
 FULL = ["gpt2", "bert", "resnet18", "resnet50-small-double"]
 STEPS = {"gpt2": 3, "bert": 3, "resnet18": 5}
 

@@ -41,8 +41,8 @@ private:
       FailureOr<DeviceModel> model = loadDeviceModel(getOperation(), device);
       if (failed(model))
         return signalPassFailure();
-      if (!model->hasWarps())
-        cacheInBytes = model->l2CacheInBytes;
+      keepsProbabilities =
+          !model->hasWarps() && bytesOfProbabilities() <= model->l2CacheInBytes;
     }
     getOperation()->walk([&](AttentionOp op) {
       StringRef reason = reasonToExpand(op);
@@ -88,17 +88,29 @@ private:
     StringRef reason = op.getReasonAgainstCall();
     if (!reason.empty())
       return reason;
-    RankedTensorType scores = op.getScoresType();
-    double bytes = double(scores.getNumElements()) *
-                   scores.getElementTypeBitWidth() / CHAR_BIT;
-    return bytes <= cacheInBytes
-               ? "it fits in the processor's cache, where reading it takes "
-                 "less time than computing it again"
+    return keepsProbabilities && !op.getBias()
+               ? "the probabilities of the step fit in the processor's cache, "
+                 "where reading them takes less time than computing them again"
                : "";
   }
 
-  /// The most bytes of probabilities that are saved rather than computed again.
-  double cacheInBytes = 0;
+  /// Returns the bytes of the probabilities of all attentions without a bias.
+  /// They are alive together, from the forward to the backward.
+  double bytesOfProbabilities() {
+    double bytes = 0;
+    getOperation()->walk([&](AttentionOp op) {
+      if (op.getBias())
+        return;
+      RankedTensorType scores = op.getScoresType();
+      bytes += double(scores.getNumElements()) *
+               scores.getElementTypeBitWidth() / CHAR_BIT;
+    });
+    return bytes;
+  }
+
+  /// Whether the backward reads the probabilities of attentions without a bias
+  /// rather than computing them again.
+  bool keepsProbabilities = false;
 };
 
 } // namespace
