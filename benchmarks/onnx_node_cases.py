@@ -1,6 +1,6 @@
 """How many of ONNX's node cases convert, and why the others do not.
 
-usage: onnx_node_cases.py [--only REGEX] [--failures] [--values]
+usage: onnx_node_cases.py [--only REGEX] [--part I/N] [--failures] [--values]
 
 The cases are those of the onnx package itself: one node or one expanded function each, with inputs. A case is converted
 for inference. Where it does not convert as it is, its inputs are made constants, as models have shapes, axes and the
@@ -13,6 +13,8 @@ Prints a table of counts and the reasons of failures; with --failures every case
 With --values, what converts is also computed on the host, many cases in a program, and compared with the package's
 expected outputs, within the package's tolerances. Integers of few bits count as the wider ones that programs hold them
 in. Cases that draw random numbers are left out.
+
+All values take about an hour on one core; --part 1/8 takes the first eighth of the cases alone.
 """
 
 import argparse
@@ -247,13 +249,24 @@ def family_of(problem: str) -> str:
     return re.sub(r"tensor<[^>]*>", "tensor", re.sub(r"-?\d+", "N", problem))
 
 
+def part_of(cases: list[Case], part: str) -> list[Case]:
+    """The cases of a part `I/N`, which counts from 1; all of them if it is empty."""
+    if not part:
+        return cases
+    index, count = map(int, part.split("/"))
+    if not 1 <= index <= count:
+        raise SystemExit(f"--part must be I/N with I from 1 to N, but is '{part}'")
+    return cases[len(cases) * (index - 1) // count : len(cases) * index // count]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", help="the cases whose names match")
+    parser.add_argument("--part", default="", metavar="I/N", help="the I-th of N parts of these")
     parser.add_argument("--failures", action="store_true", help="list every case that fails")
     parser.add_argument("--values", action="store_true", help="compare the values of what converts")
     options = parser.parse_args()
-    cases = [case for case in collect() if re.search(options.only, case.name)]
+    cases = part_of([case for case in collect() if re.search(options.only, case.name)], options.part)
     numeric = [case for case in cases if is_numeric(case)]
     reasons: dict[str, list[str]] = defaultdict(list)
     with tempfile.TemporaryDirectory() as folder:

@@ -87,7 +87,9 @@ static LogicalResult cast(NodeConversion &c) {
 }
 static LogicalResult castLike(NodeConversion &c) {
   int64_t to = narrowDataTypeOf(c.type(1).getElementType());
-  if (smallFloatOf(to) || (to > 20 && narrowRangeOf(to)))
+  if (!to)
+    to = declaredDataTypeOf(c.node.getInput(1));
+  if (smallFloatOf(to) || narrowRangeOf(to))
     return castToNarrow(c, to);
   return castTo(c, c.type(1).getElementType());
 }
@@ -110,7 +112,9 @@ static LogicalResult bitCast(NodeConversion &c) {
                   " (attribute to = " + Twine(to) + ") is not supported");
   DenseElementsAttr constant = constantOf(c.input(0));
   if (!constant)
-    return c.fail("operand 0 must be a constant: programs do not look at bits");
+    return c.fail("operand 0 must be a constant, because programs do not look "
+                  "at bits" +
+                  c.whatDecides(0));
   if (!c.canCompute(constant.getNumElements()))
     return failure();
   // What is held in a wider type has its own width here.
@@ -121,8 +125,8 @@ static LogicalResult bitCast(NodeConversion &c) {
                                           : element.getIntOrFloatBitWidth();
   unsigned from = constant.getElementType().getIntOrFloatBitWidth();
   if ((from == 1 ? 8 : from) != width)
-    return c.fail("elements of " + Twine(from) + " bits have no form in " +
-                  nameOfType(to));
+    return c.fail("elements of " + Twine(from) + " bits cannot be read as " +
+                  nameOfType(to) + ", which has " + Twine(width) + " bits");
   bool isUnsigned = to == 2 || to == 4 || to == 12 || to == 13;
   RankedTensorType type = c.type(0).clone(element);
   if (auto number = dyn_cast<FloatType>(element)) {
@@ -147,7 +151,6 @@ ArrayRef<OperatorEntry> gpuopt::castOperators() {
       {"Cast", cast,
        "2 to 16 bits in integers of 32 bits, uint32 in int64, 4 and 8 bits of "
        "floating-point in f32"},
-      {"CastLike", castLike,
-       "8 and 16 bits in integers of 32 bits, which do not wrap around"}};
+      {"CastLike", castLike, "2 to 16 bits in integers of 32 bits"}};
   return entries;
 }

@@ -16,7 +16,7 @@
 
 #include "gpuopt/Conversion/OnnxToNN/Passes.h"
 
-#include "Converters.h"
+#include "NarrowTypes.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -59,6 +59,7 @@ private:
     if (failed(finishFunction(b)))
       return signalPassFailure();
     warnOfIdleDropouts();
+    remarkOnConstants();
     graph.erase();
     eraseUnused();
   }
@@ -82,6 +83,25 @@ private:
     warning << ": " << why;
   }
 
+  /// Says which single numbers are constants only because nothing says that
+  /// they are trained.
+  void remarkOnConstants() {
+    if (singleNumbers.empty())
+      return;
+    InFlightDiagnostic remark =
+        graph.emitRemark("the file does not say what is "
+                         "trained, so single numbers "
+                         "are constants: ");
+    constexpr size_t kMostNamed = 3;
+    llvm::interleaveComma(
+        ArrayRef(singleNumbers).take_front(kMostNamed), remark,
+        [&](StringRef name) { remark << "'" << name << "'"; });
+    if (singleNumbers.size() > kMostNamed)
+      remark << " and " << singleNumbers.size() - kMostNamed << " more";
+    remark << "; --trained-params='^" << llvm::Regex::escape(singleNumbers[0])
+           << "$' trains the first";
+  }
+
   //===--------------------------------------------------------------------===//
   // The function
   //===--------------------------------------------------------------------===//
@@ -91,10 +111,15 @@ private:
     if (graphs.empty())
       return getOperation().emitError("expects an 'onnx.graph'");
     graph = *graphs.begin();
+    std::string error;
     if (batchNorm != "train" && batchNorm != "frozen")
       return getOperation().emitError(
                  "expects batch-norm to be train or frozen, but got '")
              << batchNorm << "'";
+    if (!trainedParams.empty() && !llvm::Regex(trainedParams).isValid(error))
+      return getOperation().emitError("expects a regular expression for "
+                                      "trained-params, but got '")
+             << trainedParams << "': " << error;
     state.freezeBatchNorm = batchNorm == "frozen";
     for (auto [argument, name] :
          llvm::zip(graph.getBody().getArguments(), graph.getInputNames()))
@@ -102,9 +127,10 @@ private:
         return graph.emitError("input '")
                << cast<StringAttr>(name).getValue()
                << "': complex numbers are not supported";
-    for (auto initializer : graph.getBody().getOps<onnx::InitializerOp>())
+    for (auto initializer : graph.getBody().getOps<onnx::InitializerOp>()) {
       initializers.insert(initializer.getName());
-    std::string error;
+      saysWhatIsTrained |= initializer.getTrained().has_value();
+    }
     if (!frozenParams.empty() && !llvm::Regex(frozenParams).isValid(error))
       return getOperation().emitError(
                  "expects a regular expression for frozen-params, but got '")
@@ -116,7 +142,7 @@ private:
     OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
     SmallVector<Type> inputs;
     for (Value argument : graph.getBody().getArguments())
-      inputs.push_back(argument.getType());
+      inputs.push_back(heldTypeOf(cast<RankedTensorType>(argument.getType())));
     function = func::FuncOp::create(builder, graph.getLoc(), "forward",
                                     builder.getFunctionType(inputs, {}));
     symbols.insert(function.getSymName());
@@ -192,13 +218,14 @@ private:
   /// A weight is a floating-point tensor of more than one element; a single
   /// number is one only by its name or if the file says so, since exporters
   /// leave constants as initializers too.
-  static bool isWeight(onnx::InitializerOp op) {
+  bool isWeight(onnx::InitializerOp op) {
     auto type = cast<RankedTensorType>(op.getResult().getType());
     // Numbers of 4 and 8 bits are stored results of a quantisation.
     if (!isa<FloatType>(type.getElementType()) || isSetting(op) ||
         type.getElementTypeBitWidth() <= 8)
       return false;
-    if (type.getNumElements() > 1 || op.getTrained() == true)
+    if (type.getNumElements() > 1 || op.getTrained() == true ||
+        isTrainedByFlag(op))
       return true;
     StringRef last = op.getName().rsplit('.').second;
     return llvm::is_contained(
@@ -231,13 +258,32 @@ private:
     return names.takeVector();
   }
 
+  bool matches(StringRef regex, onnx::InitializerOp op) {
+    return !regex.empty() && llvm::any_of(namesOf(op), [&](StringRef name) {
+      return llvm::Regex(regex).match(name);
+    });
+  }
+  bool isTrainedByFlag(onnx::InitializerOp op) {
+    return matches(trainedParams, op);
+  }
   /// Whether the file or the user freezes an initializer.
   bool isFrozen(onnx::InitializerOp op) {
-    return op.getTrained() == false ||
-           (!frozenParams.empty() &&
-            llvm::any_of(namesOf(op), [&](StringRef name) {
-              return llvm::Regex(frozenParams).match(name);
-            }));
+    return (op.getTrained() == false && !isTrainedByFlag(op)) ||
+           matches(frozenParams, op);
+  }
+
+  /// Whether the file may only have left out that an initializer is trained:
+  /// one that arithmetic reads, as the temperature of a model.
+  bool isOfUnknownUse(onnx::InitializerOp op) {
+    static const StringRef arithmetic[] = {"Add",   "Div",     "Expand", "Mul",
+                                           "PRelu", "Reshape", "Sub"};
+    return !saysWhatIsTrained &&
+           isa<FloatType>(getElementTypeOrSelf(op.getResult().getType())) &&
+           llvm::any_of(op->getUsers(), [](Operation *user) {
+             auto node = dyn_cast<onnx::NodeOp>(user);
+             return node && node.getDomain().empty() &&
+                    llvm::is_contained(arithmetic, node.getOpType());
+           });
   }
 
   void convertInitializer(nn::TensorBuilder &b, onnx::InitializerOp op) {
@@ -263,6 +309,8 @@ private:
       values[op.getResult()] = {
           {b.create<arith::ConstantOp>(cast<TypedAttr>(*op.getValue()))},
           false};
+      if (type.getNumElements() == 1 && isOfUnknownUse(op))
+        singleNumbers.push_back(op.getName());
       return;
     }
     auto kind = isRunningStatistic(op) ? train::VariableKind::Buffer
@@ -329,6 +377,7 @@ private:
       inputs.push_back(values.lookup(input));
     }
     addOldOperands(node, b, inputs);
+    holdConstants(node, b, inputs);
     NodeConversion conversion(node, inputs, b, state);
     if (failed(convertNode(conversion))) {
       if (!conversion.problem.empty()) // else, nodes inside have problems
@@ -403,6 +452,7 @@ private:
     Operation *last = block->empty() ? nullptr : &block->back();
     if (failed(entry->convert(conversion)))
       return failure();
+    wrapResults(conversion);
     auto added = last ? std::next(last->getIterator()) : block->begin();
     // A node inside of another may become many ops. Those of a node with graphs
     // were counted with the nodes inside.
@@ -462,7 +512,11 @@ private:
   llvm::DenseSet<Value> failedValues;
   llvm::DenseMap<Attribute, train::VariableOp> variableAt;
   llvm::StringSet<> initializers; ///< Their names.
-  llvm::StringSet<> symbols;      ///< Of the variables and the function.
+  bool saysWhatIsTrained = false; ///< Whether the file does, of any of them.
+  /// Initializers of one floating-point number that are constants although the
+  /// file does not say so.
+  SmallVector<StringRef> singleNumbers;
+  llvm::StringSet<> symbols; ///< Of the variables and the function.
   SmallVector<std::pair<Location, std::string>> problems;
 };
 

@@ -12,10 +12,51 @@
 #include "mlir/Dialect/Traits.h"
 #include "mlir/IR/Matchers.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace gpuopt;
+
+/// Returns the names of the inputs of the model that a value is computed from.
+static SmallVector<StringRef> inputsBehind(Value value) {
+  SmallVector<Value> left{value};
+  llvm::SetVector<Value> seen;
+  llvm::SetVector<StringRef> names;
+  while (!left.empty()) {
+    Value next = left.pop_back_val();
+    if (!seen.insert(next))
+      continue;
+    if (Operation *op = next.getDefiningOp()) {
+      llvm::append_range(left, op->getOperands());
+      continue;
+    }
+    auto argument = cast<BlockArgument>(next);
+    auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    auto name = function ? function.getArgAttrOfType<StringAttr>(
+                               argument.getArgNumber(),
+                               nn::NNDialect::NameAttrHelper::getNameStr())
+                         : StringAttr();
+    if (name)
+      names.insert(name);
+  }
+  return names.takeVector();
+}
+
+std::string NodeConversion::whatDecides(unsigned index) const {
+  if (!has(index))
+    return "";
+  SmallVector<StringRef> names = inputsBehind(input(index));
+  if (names.empty())
+    return "";
+  std::string text = "; it depends on ", flags;
+  for (auto [place, name] : llvm::enumerate(names)) {
+    text += (place == 0 ? "input '" : " and '") + name.str() + "'";
+    flags += " --constant-input " + name.str() + "=FILE.npy";
+  }
+  return text + ", which" + flags + " makes constant";
+}
 
 std::optional<SmallVector<int64_t>>
 NodeConversion::constantInts(unsigned index) {
@@ -23,7 +64,8 @@ NodeConversion::constantInts(unsigned index) {
   if (!has(index) || !matchPattern(input(index), m_Constant(&value)) ||
       !isa<IntegerType>(value.getElementType())) {
     problem = "operand " + std::to_string(index) +
-              " must be an integer constant once shapes are known";
+              " must be an integer constant once shapes are known" +
+              whatDecides(index);
     return std::nullopt;
   }
   SmallVector<int64_t> numbers;
@@ -36,8 +78,8 @@ std::optional<int64_t> NodeConversion::constantInt(unsigned index) {
   auto numbers = constantInts(index);
   if (numbers && numbers->size() == 1)
     return numbers->front();
-  problem =
-      "operand " + std::to_string(index) + " must be a single integer constant";
+  problem = "operand " + std::to_string(index) +
+            " must be a single integer constant" + whatDecides(index);
   return std::nullopt;
 }
 
@@ -46,7 +88,7 @@ std::optional<double> NodeConversion::constantFloat(unsigned index) {
   if (numbers && numbers->size() == 1)
     return numbers->front();
   problem = "operand " + std::to_string(index) +
-            " must be a single floating-point constant";
+            " must be a single floating-point constant" + whatDecides(index);
   return std::nullopt;
 }
 
@@ -56,7 +98,7 @@ NodeConversion::constantFloats(unsigned index) {
   if (!has(index) || !matchPattern(input(index), m_Constant(&value)) ||
       !isa<FloatType>(value.getElementType())) {
     problem = "operand " + std::to_string(index) +
-              " must be a floating-point constant";
+              " must be a floating-point constant" + whatDecides(index);
     return std::nullopt;
   }
   SmallVector<double> numbers;
@@ -147,6 +189,15 @@ Value gpuopt::makeInts(NodeConversion &c, ArrayRef<int64_t> numbers,
     shape.push_back(numbers.size());
   auto type = RankedTensorType::get(shape, c.b.getI64Type());
   return c.b.create<arith::ConstantOp>(DenseElementsAttr::get(type, numbers));
+}
+
+Value gpuopt::partOf(nn::TensorBuilder &b, Value x, int64_t axis,
+                     int64_t offset, int64_t size) {
+  SmallVector<int64_t> offsets(b.type(x).getRank(), 0), sizes(b.shape(x)),
+      ones(offsets.size(), 1);
+  offsets[axis] = offset;
+  sizes[axis] = size;
+  return b.createOrFold<nn::SliceOp>(x, offsets, sizes, ones);
 }
 
 Value gpuopt::sliceAlong(NodeConversion &c, int64_t axis, int64_t offset,

@@ -123,6 +123,11 @@ public:
   std::optional<llvm::SmallVector<int64_t>>
   commonShape(llvm::ArrayRef<mlir::Value> values);
 
+  /// Says of an operand that must be a constant which inputs of the model it is
+  /// computed from, and the flag that makes these constants; empty if there are
+  /// none.
+  std::string whatDecides(unsigned index) const;
+
   mlir::LogicalResult fail(const llvm::Twine &why) {
     problem = why.str();
     return mlir::failure();
@@ -160,6 +165,9 @@ axesOf(NodeConversion &c, unsigned operand, int64_t rank);
 /// Returns a constant vector, or a scalar.
 mlir::Value makeInts(NodeConversion &c, llvm::ArrayRef<int64_t> numbers,
                      bool isScalar = false);
+/// Returns the elements offset, offset + 1, ... of one dimension.
+mlir::Value partOf(nn::TensorBuilder &b, mlir::Value x, int64_t axis,
+                   int64_t offset, int64_t size);
 /// Returns the elements offset, offset + stride, ... of one dimension of
 /// operand 0.
 mlir::Value sliceAlong(NodeConversion &c, int64_t axis, int64_t offset,

@@ -118,14 +118,12 @@ Value gpuopt::wrapped(nn::TensorBuilder &b, Value x, int64_t dataType) {
                                         shift);
 }
 
-/// Returns the number of TensorProto.DataType that the file gives for integers;
-/// 0 if it gives none, or one that programs compute in.
-static int64_t declaredDataTypeOf(Value value) {
+int64_t gpuopt::declaredDataTypeOf(Value value) {
   Type element = getElementTypeOrSelf(value.getType());
   if (element.isUnsignedInteger(32))
     return 12;
-  if (isa<IntegerType>(element))
-    return narrowDataTypeOf(element);
+  if (int64_t narrow = narrowDataTypeOf(element))
+    return narrow;
   auto node = value.getDefiningOp<onnx::NodeOp>();
   return node && node.is("Cast") ? node.getInt("to", 0) : 0;
 }
@@ -139,6 +137,62 @@ Value gpuopt::wrappedAsDeclared(NodeConversion &c, Value x) {
   bool isHeld =
       c.b.type(x).getElementType().isInteger(dataType == 12 ? 64 : 32);
   return isHeld ? wrapped(c.b, x, dataType) : x;
+}
+
+RankedTensorType gpuopt::heldTypeOf(RankedTensorType type) {
+  auto integer = dyn_cast<IntegerType>(type.getElementType());
+  if (!integer || integer.getWidth() == 1)
+    return type;
+  Builder b(type.getContext());
+  if (integer.getWidth() <= 16)
+    return type.clone(b.getI32Type());
+  return integer.isUnsigned() && integer.getWidth() == 32
+             ? type.clone(b.getI64Type())
+             : type;
+}
+
+void gpuopt::holdConstants(onnx::NodeOp node, nn::TensorBuilder &b,
+                           SmallVectorImpl<Converted> &inputs) {
+  // The type of a constant says in which type these compute.
+  static const StringRef byType[] = {"BitCast",        "Cast",
+                                     "CastLike",       "ConvInteger",
+                                     "Identity",       "MatMulInteger",
+                                     "QLinearConv",    "QLinearMatMul",
+                                     "QuantizeLinear", "DequantizeLinear"};
+  if (llvm::is_contained(byType, node.getOpType()))
+    return;
+  auto isHeld = [&](Value x) {
+    return !constantOf(x) || b.type(x).getElementType().isSignlessInteger(32);
+  };
+  if (llvm::none_of(inputs, [&](const Converted &input) {
+        return llvm::any_of(input.tensors, isHeld);
+      }))
+    return;
+  for (Converted &input : inputs)
+    for (Value &x : input.tensors) {
+      RankedTensorType type = b.type(x), held = heldTypeOf(type);
+      if (held == type || !constantOf(x))
+        continue;
+      x = type.getElementType().isUnsignedInteger()
+              ? b.createOrFold<arith::ExtUIOp>(held, x)
+              : b.createOrFold<arith::ExtSIOp>(held, x);
+    }
+}
+
+void gpuopt::wrapResults(NodeConversion &c) {
+  static const StringRef growing[] = {"Abs",       "ScatterElements",
+                                      "ScatterND", "Add",
+                                      "CumProd",   "CumSum",
+                                      "Div",       "Mul",
+                                      "Neg",       "Pow",
+                                      "ReduceL1",  "ReduceProd",
+                                      "ReduceSum", "ReduceSumSquare",
+                                      "Sub",       "Sum"};
+  if (!llvm::is_contained(growing, c.node.getOpType()))
+    return;
+  for (Converted &output : c.outputs)
+    for (Value &x : output.tensors)
+      x = wrappedAsDeclared(c, x);
 }
 
 /// Returns a constant with each number changed.

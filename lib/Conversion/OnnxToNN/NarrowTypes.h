@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 // Programs compute no floating-point numbers of 4 and 8 bits, nor integers of 2
-// and 4. Constants may have these types; what is computed in one is held in
-// f32, or in i32, and has been rounded to what the narrow type has room for.
+// to 16, nor uint32. Constants may have these types; what is computed in one is
+// held in f32, in i32 or, of uint32, in i64, and has been rounded or wrapped
+// around to what the type has room for. Inputs of the model are held as well.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,6 +47,20 @@ mlir::Value wrapped(nn::TensorBuilder &b, mlir::Value x, int64_t dataType);
 /// Keeps of a result what the type has room for that the file gives for it, or
 /// for operand 0.
 mlir::Value wrappedAsDeclared(NodeConversion &c, mlir::Value x);
+
+/// Returns the type in which programs hold tensors of a type: integers of up to
+/// 16 bits in i32, uint32 in i64, others as they are.
+mlir::RankedTensorType heldTypeOf(mlir::RankedTensorType type);
+/// Widens constants of types that programs do not compute in, if the node
+/// computes with other operands that programs hold in wider types.
+void holdConstants(onnx::NodeOp node, nn::TensorBuilder &b,
+                   llvm::SmallVectorImpl<Converted> &inputs);
+/// Lets the results of integer arithmetic wrap around as their type does.
+void wrapResults(NodeConversion &c);
+
+/// Returns the number of TensorProto.DataType that the file gives for a value
+/// of a type that is held in a wider one; 0 if it gives none.
+int64_t declaredDataTypeOf(mlir::Value value);
 
 /// Returns numbers of any type in f32, or in f64 if they are in f64.
 mlir::Value inSingle(nn::TensorBuilder &b, mlir::Value x);

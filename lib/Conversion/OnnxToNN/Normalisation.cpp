@@ -215,7 +215,8 @@ static LogicalResult dropout(NodeConversion &c) {
   if (c.has(2)) {
     DenseElementsAttr value;
     if (!matchPattern(c.input(2), m_Constant(&value)))
-      return c.fail("operand 2 (training_mode) must be a constant");
+      return c.fail("operand 2 (training_mode) must be a constant" +
+                    c.whatDecides(2));
     training = !(*value.getValues<APInt>().begin()).isZero();
   }
   if (!(ratio >= 0 && ratio < 1))

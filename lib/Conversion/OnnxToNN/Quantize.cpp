@@ -103,7 +103,7 @@ static int64_t quantisedType(NodeConversion &c, unsigned zero) {
   auto from = c.node.getInput(zero).getDefiningOp<onnx::NodeOp>();
   if (from && from.is("DynamicQuantizeLinear"))
     return 2; // uint8
-  return from && from.is("Cast") ? from.getInt("to", 0) : 0;
+  return declaredDataTypeOf(c.node.getInput(zero));
 }
 
 static LogicalResult quantizeLinear(NodeConversion &c) {
@@ -262,8 +262,9 @@ static LogicalResult requantised(NodeConversion &c, Value sums, Value scaleOfA,
   if (!range || c.type(y).getNumElements() != 1 ||
       c.type(zero).getNumElements() != 1)
     return c.fail("operands " + Twine(y) + " and " + Twine(zero) +
-                  " (the scale and zero point of the result) must be single "
-                  "numbers, the latter of 8 bits");
+                  " (the scale and zero point of the result) must have one "
+                  "element each, and operand " +
+                  Twine(zero) + " must be of 8 or 16 bits");
   auto common = c.commonShape({sums, scaleOfA, scaleOfB});
   if (!common || ArrayRef(*common) != c.b.shape(sums))
     return c.fail("the scales do not fit the result");

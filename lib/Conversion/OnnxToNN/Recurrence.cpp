@@ -18,15 +18,6 @@ using namespace gpuopt;
 /// The most steps that are unrolled.
 static constexpr int64_t kMostUnrolledSteps = 4096;
 
-static Value partOf(nn::TensorBuilder &b, Value x, int64_t axis, int64_t offset,
-                    int64_t size) {
-  SmallVector<int64_t> offsets(b.type(x).getRank(), 0), sizes(b.shape(x)),
-      ones(offsets.size(), 1);
-  offsets[axis] = offset;
-  sizes[axis] = size;
-  return b.createOrFold<nn::SliceOp>(x, offsets, sizes, ones);
-}
-
 //===----------------------------------------------------------------------===//
 // Linear attention
 //===----------------------------------------------------------------------===//

@@ -187,9 +187,10 @@ private:
     if (ratio < 1) {
       auto numbers = c.constantFloats(1);
       if (!numbers) {
-        c.problem = "sampling_ratio = 0 takes as many samples as regions are "
-                    "large, so that operand 1 must be a constant: set "
-                    "sampling_ratio";
+        c.problem = "the regions decide how many samples are taken if "
+                    "sampling_ratio is 0, so operand 1 must be a constant: set "
+                    "sampling_ratio" +
+                    c.whatDecides(1);
         return std::nullopt;
       }
       for (int64_t region = 0; region < regions; ++region) {
@@ -337,12 +338,13 @@ private:
         !llvm::all_of(dilations, isWithin(1)) ||
         !llvm::all_of(pads, isWithin(0)))
       return c.fail("attributes strides, dilations and pads must have a number "
-                    "for each dimension, or end");
+                    "for each dimension, and pads one for each of its ends");
     if (groups < 1 || offsetGroups < 1 || channels % groups ||
         channels % offsetGroups || outChannels % groups ||
         weights[1] * groups != channels)
-      return c.fail("the groups do not divide the channels, or the weights do "
-                    "not fit them");
+      return c.fail("the number of channels must be a multiple of group and of "
+                    "offset_group, and the weights must have the channels of "
+                    "one group");
     for (int dim : {0, 1}) {
       int64_t room = size[dim] + pads[dim] + pads[2 + dim] -
                      ((kernel[dim] - 1) * dilations[dim] + 1);

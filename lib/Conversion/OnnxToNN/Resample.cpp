@@ -302,7 +302,8 @@ static Value cropped(NodeConversion &c, Value x, const Axis &axis,
   auto region = c.constantFloats(1);
   if (!region || region->size() != 2 * axisCount) {
     c.problem = "operand 1 (the region) must be a constant of two numbers for "
-                "each dimension that is resized";
+                "each dimension that is resized" +
+                c.whatDecides(1);
     return {};
   }
   double begin = (*region)[axis.number],

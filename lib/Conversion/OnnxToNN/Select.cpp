@@ -18,7 +18,8 @@ using namespace gpuopt;
 static LogicalResult failForData(NodeConversion &c, unsigned index) {
   return c.fail("operand " + Twine(index) +
                 " must be a constant, since the shape of the result depends "
-                "on its numbers");
+                "on its numbers" +
+                c.whatDecides(index));
 }
 
 static bool isZero(Attribute number) {

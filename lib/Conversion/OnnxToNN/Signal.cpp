@@ -32,16 +32,6 @@ static Value makeFloats(nn::TensorBuilder &b, ArrayRef<int64_t> shape,
   return b.create<arith::ConstantOp>(DenseElementsAttr::get(type, rounded));
 }
 
-/// Returns the elements offset, offset + 1, ... of one dimension.
-static Value partOf(nn::TensorBuilder &b, Value x, int64_t axis, int64_t offset,
-                    int64_t size) {
-  SmallVector<int64_t> offsets(b.type(x).getRank(), 0), sizes(b.shape(x)),
-      ones(offsets.size(), 1);
-  offsets[axis] = offset;
-  sizes[axis] = size;
-  return b.createOrFold<nn::SliceOp>(x, offsets, sizes, ones);
-}
-
 /// Returns the floating-point type that the attribute output_datatype names;
 /// notes the problem if it names none.
 static Type outputTypeOf(NodeConversion &c) {
@@ -100,8 +90,10 @@ static LogicalResult melWeightMatrix(NodeConversion &c) {
   int64_t bins = *length / 2 + 1;
   if (*length < 1 || *rate < 1 || !(*low >= 0 && *low < *high && *high < 1e9) ||
       !c.isShape({bins, *count}))
-    return c.fail("the number of bands, the length, the rate and the edges "
-                  "make no bands");
+    return c.fail(
+        "expects a length and a rate of at least 1, edges of the bands "
+        "with 0 <= lower < upper, and a number of bands that is not "
+        "negative");
   if (!c.canCompute(bins) || !c.canCompute(bins * *count))
     return failure();
   double step = (melOf(*high) - melOf(*low)) / (*count + 2);

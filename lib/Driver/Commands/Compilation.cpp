@@ -58,6 +58,10 @@ static DialectRegistry allDialects() {
 Compilation::Compilation(const DriverOptions &options, bool isQuiet)
     : options(options), isQuiet(isQuiet), context(allDialects()) {
   context.getDiagEngine().registerHandler([this](Diagnostic &diagnostic) {
+    // Remarks say what a training does.
+    if (diagnostic.getSeverity() == DiagnosticSeverity::Remark &&
+        this->options.pipeline.step.inference)
+      return success();
     std::string text;
     llvm::raw_string_ostream stream(text);
     printDiagnostic(diagnostic, graphName, this->options.model, stream);
@@ -104,7 +108,11 @@ LogicalResult Compilation::run(Phase phase) {
   addPhase(passes, phase, options.pipeline);
   if (failed(passes.run(*module)))
     return failure();
-  if (phase == Phase::NN && failed(checkFrozenParams()))
+  if (phase == Phase::NN &&
+      (failed(checkParams("--frozen-params",
+                          options.pipeline.legalise.frozenParams)) ||
+       failed(checkParams("--trained-params",
+                          options.pipeline.legalise.trainedParams))))
     return failure();
   if (std::string text = describePrecision();
       phase == Phase::Precision && !isQuiet && !text.empty())
@@ -126,16 +134,14 @@ LogicalResult Compilation::takeCosts() {
   return success();
 }
 
-LogicalResult Compilation::checkFrozenParams() {
-  StringRef names = options.pipeline.legalise.frozenParams;
+LogicalResult Compilation::checkParams(StringRef flag, StringRef names) {
   auto matches = [&](train::VariableOp variable) {
     return variable.isNamed(names);
   };
   if (names.empty() ||
       llvm::any_of((*module).getOps<train::VariableOp>(), matches))
     return success();
-  return report("--frozen-params '" + names +
-                "' matches no parameter of the model"),
+  return report(flag + " '" + names + "' matches no parameter of the model"),
          failure();
 }
 

@@ -46,7 +46,8 @@ public:
 
 private:
   mlir::LogicalResult run(Phase phase);
-  mlir::LogicalResult checkFrozenParams();
+  /// Checks that a flag with a regular expression matches a parameter.
+  mlir::LogicalResult checkParams(llvm::StringRef flag, llvm::StringRef names);
   mlir::LogicalResult takeCosts();
   mlir::LogicalResult dump(Phase phase);
   void report(const llvm::Twine &error);

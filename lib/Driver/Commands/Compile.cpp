@@ -139,6 +139,7 @@ static std::vector<std::string> decidingFlags(const PipelineOptions &options) {
   add("no-decay", step.noDecay);
   add("batch-norm", options.legalise.batchNorm);
   add("frozen-params", options.legalise.frozenParams);
+  add("trained-params", options.legalise.trainedParams);
   return flags;
 }
 

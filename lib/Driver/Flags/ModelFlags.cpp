@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Files/ConstantInputs.h"
 #include "Files/JoinPath.h"
 #include "Files/SourceModel.h"
 #include "Flags/CompileFlags.h"
@@ -28,10 +29,12 @@ cl::opt<std::string> model(cl::Positional, cl::desc("<model.onnx>"),
                            cl::Required, TakenBy{kCompiling | kPredict});
 CompileFlag<int64_t> batchSize("batch-size");
 CompileFlags dims("dim");
+CompileFlags constantInputs("constant-input");
 CompileFlag<std::string> batchNorm("batch-norm");
 CompileFlag<std::string> attention("attention");
 CompileFlag<std::string> epilogues("epilogues");
 CompileFlag<std::string> frozenParams("frozen-params");
+CompileFlag<std::string> trainedParams("trained-params");
 CompileFlag<bool> inference("inference");
 } // namespace
 
@@ -55,6 +58,27 @@ static Error collectPredicted(DriverOptions &options) {
   return Error::success();
 }
 
+/// Reads the input and the file of "NAME=FILE.npy".
+static Error collectConstantInput(StringRef text, OnnxImportOptions &options) {
+  // Names of inputs may have an equals sign, as those of dimensions.
+  auto [name, path] = text.rsplit('=');
+  if (name.empty() || path.empty())
+    return createStringError("expects an input and its file as NAME=FILE.npy, "
+                             "but got '" +
+                             text + "'");
+  NpyArray array;
+  if (std::string error = readConstantInput(path.str(), array); !error.empty())
+    return createStringError(error);
+  bool isNew =
+      options.constantInputs
+          .try_emplace(name.str(), ConstantInput{path.str(), array.dataType,
+                                                 std::move(array.shape),
+                                                 std::move(array.elements)})
+          .second;
+  return isNew ? Error::success()
+               : createStringError("input '" + name + "' is given twice");
+}
+
 Error gpuopt::collectModel(DriverOptions &options) {
   options.model = model;
   if (predictCommand())
@@ -64,6 +88,10 @@ Error gpuopt::collectModel(DriverOptions &options) {
   for (const std::string &dim : dims)
     if (Error error = options.import.addDimension(dim))
       return createStringError("--dim: " + toString(std::move(error)));
+  for (const std::string &text : constantInputs)
+    if (Error error = collectConstantInput(text, options.import))
+      return createStringError("--constant-input: " +
+                               toString(std::move(error)));
   if (batchSize.isGiven())
     options.import.batchSize = batchSize;
   options.pipeline.expandAttention.all = attention == "expanded";
@@ -71,6 +99,7 @@ Error gpuopt::collectModel(DriverOptions &options) {
   options.pipeline.fuseEpilogues = epilogues == "auto";
   options.pipeline.legalise.batchNorm = batchNorm;
   options.pipeline.legalise.frozenParams = frozenParams;
+  options.pipeline.legalise.trainedParams = trainedParams;
   options.pipeline.step.inference = inference || predictCommand();
   return Error::success();
 }

@@ -99,11 +99,42 @@ void Dimensions::bindUsualBatch(const GraphInputs &inputs) {
         sizes.try_emplace(name, *usualBatchSize);
 }
 
-LogicalResult Dimensions::bind(const GraphInputs &inputs) {
+LogicalResult Dimensions::bindConstant(const ValueInfoProto &input,
+                                       const ConstantInput &constant) {
+  const auto &tensor = input.type().tensor_type();
+  if (!tensor.has_shape())
+    return success();
+  if (tensor.shape().dim_size() != int(constant.shape.size()))
+    return reporter.error()
+           << "input '" << input.name() << "' has " << tensor.shape().dim_size()
+           << " dimensions, but '" << constant.file
+           << "' of --constant-input has " << constant.shape.size();
+  for (auto [index, size] : llvm::enumerate(constant.shape)) {
+    std::string name = getDimensionName(input, index);
+    int64_t wanted = name.empty() ? tensor.shape().dim(index).dim_value()
+                                  : sizes.try_emplace(name, size).first->second;
+    if (wanted != size)
+      return reporter.error()
+             << "dimension " << index << " of input '" << input.name()
+             << "' is " << wanted << ", but '" << constant.file
+             << "' of --constant-input has " << size;
+  }
+  return success();
+}
+
+LogicalResult Dimensions::bind(
+    const GraphInputs &inputs,
+    ArrayRef<std::pair<const ValueInfoProto *, const ConstantInput *>>
+        constants) {
   std::set<std::string> symbols;
+  auto addSymbols = [&](const ValueInfoProto &input) {
+    for (int i = 0; i < input.type().tensor_type().shape().dim_size(); ++i)
+      symbols.insert(getDimensionName(input, i));
+  };
   for (const ValueInfoProto *input : inputs)
-    for (int i = 0; i < input->type().tensor_type().shape().dim_size(); ++i)
-      symbols.insert(getDimensionName(*input, i));
+    addSymbols(*input);
+  for (const auto &[input, constant] : constants)
+    addSymbols(*input);
   symbols.erase("");
   for (const auto &[name, size] : sizes) {
     if (!symbols.count(name)) {
@@ -126,9 +157,12 @@ LogicalResult Dimensions::bind(const GraphInputs &inputs) {
   if (batchSize && *batchSize < 1)
     return reporter.error()
            << "the batch size must be at least 1, but got " << *batchSize;
-  if (batchSize)
-    return bindBatch(inputs);
-  if (usualBatchSize)
+  if (batchSize && failed(bindBatch(inputs)))
+    return failure();
+  for (const auto &[input, constant] : constants)
+    if (failed(bindConstant(*input, *constant)))
+      return failure();
+  if (!batchSize && usualBatchSize)
     bindUsualBatch(inputs);
   return success();
 }

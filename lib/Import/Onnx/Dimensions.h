@@ -30,8 +30,13 @@ public:
         usualBatchSize(options.usualBatchSize), reporter(reporter) {}
 
   /// Applies the options to the graph's inputs: each symbol that they give a
-  /// size must occur, and the batch size must have a dimension to apply to.
-  mlir::LogicalResult bind(const GraphInputs &inputs);
+  /// size must occur, and the batch size must have a dimension to apply to. The
+  /// shapes of `constants`, which are no part of `inputs`, give sizes as well.
+  mlir::LogicalResult
+  bind(const GraphInputs &inputs,
+       llvm::ArrayRef<
+           std::pair<const proto::ValueInfoProto *, const ConstantInput *>>
+           constants = {});
 
   /// Returns the type of an input, of static shape. Each dimension that is
   /// still unknown is reported.
@@ -43,6 +48,8 @@ public:
   mlir::Type getValueType(const proto::TypeProto &type) const;
 
 private:
+  mlir::LogicalResult bindConstant(const proto::ValueInfoProto &input,
+                                   const ConstantInput &constant);
   mlir::LogicalResult bindBatch(const GraphInputs &inputs);
   void bindUsualBatch(const GraphInputs &inputs);
   std::optional<int64_t> lookup(const std::string &name) const;

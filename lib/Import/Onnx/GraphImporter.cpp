@@ -130,6 +130,11 @@ LogicalResult GraphImporter::createGraph(const Opsets &opsets) {
     values[inputName] = argument;
   }
   builder.setInsertionPointToEnd(&body);
+  for (const auto &[input, constant] : constants)
+    values[input->name()] =
+        createConstant(builder, getNameLoc(input->name(), builder.getContext()),
+                       input->name(), *constant)
+            .getResult(0);
   return success();
 }
 
@@ -311,7 +316,6 @@ void GraphImporter::createReturn() {
 LogicalResult GraphImporter::run(const std::vector<const NodeProto *> &nodes,
                                  const Opsets &opsets, ModuleOp module) {
   builder.setInsertionPointToEnd(module.getBody());
-  inputs = collectInputs(graph);
   collectValueInfo();
   if (failed(createGraph(opsets)) || failed(importInitializers()))
     return failure();

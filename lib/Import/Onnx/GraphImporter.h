@@ -8,6 +8,7 @@
 #ifndef GPUOPT_LIB_IMPORT_ONNX_GRAPHIMPORTER_H
 #define GPUOPT_LIB_IMPORT_ONNX_GRAPHIMPORTER_H
 
+#include "ConstantInputs.h"
 #include "Dimensions.h"
 #include "Functions.h"
 #include "Tensors.h"
@@ -20,11 +21,13 @@ namespace gpuopt::onnx {
 
 class GraphImporter {
 public:
-  GraphImporter(const ModelFile &file, Dimensions &dimensions,
+  GraphImporter(const ModelFile &file, GraphInputs inputs,
+                ConstantInputs constants, Dimensions &dimensions,
                 const Reporter &reporter)
       : graph(file.getModel().graph()), dimensions(dimensions),
         reporter(reporter), tensors(file, reporter),
-        builder(&reporter.getContext()) {}
+        builder(&reporter.getContext()), inputs(std::move(inputs)),
+        constants(std::move(constants)) {}
 
   /// Appends the graph to `module`. Expects `nodes` in topological order, with
   /// every value that they read defined.
@@ -57,6 +60,7 @@ private:
   mlir::OpBuilder builder;
 
   GraphInputs inputs;
+  ConstantInputs constants;
   GraphOp graphOp;
   llvm::StringMap<const proto::TypeProto *> types; // given by the file
   llvm::StringMap<bool> trained; ///< Whether an initializer is a parameter.

@@ -83,11 +83,15 @@ gpuopt::importOnnxModel(StringRef path, MLIRContext &context,
       failed(sortNodes(list->nodes, model.graph(), reporter)))
     return {};
   warnOfNewOpset(opsets, reporter);
+  GraphInputs inputs = collectInputs(model.graph());
+  FailureOr<ConstantInputs> constants =
+      takeConstantInputs(inputs, options, reporter);
   Dimensions dimensions(options, reporter);
-  if (failed(dimensions.bind(collectInputs(model.graph()))))
+  if (failed(constants) || failed(dimensions.bind(inputs, *constants)))
     return {};
   OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
-  GraphImporter importer(*file, dimensions, reporter);
+  GraphImporter importer(*file, std::move(inputs), std::move(*constants),
+                         dimensions, reporter);
   if (failed(importer.run(list->nodes, opsets, *module)) ||
       failed(verify(*module)))
     return {};

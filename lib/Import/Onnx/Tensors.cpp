@@ -45,8 +45,8 @@ static std::string unpack(StringRef bytes, int64_t count, int64_t perByte) {
   return elements;
 }
 
-/// Returns elements from the bytes of a file; a boolean takes one byte.
-static ElementsAttr makeElements(RankedTensorType type, StringRef bytes) {
+ElementsAttr gpuopt::onnx::makeElements(RankedTensorType type,
+                                        StringRef bytes) {
   Type element = type.getElementType();
   if (element.isIntOrFloat() && !element.isInteger(1) &&
       element.getIntOrFloatBitWidth() < 8) {

@@ -23,6 +23,10 @@ struct TensorContent {
   FileAttr source;
 };
 
+/// Returns elements from the bytes of a file; a boolean takes one byte.
+mlir::ElementsAttr makeElements(mlir::RankedTensorType type,
+                                llvm::StringRef bytes);
+
 class TensorImporter {
 public:
   TensorImporter(const ModelFile &file, const Reporter &reporter)

@@ -2,13 +2,13 @@
 
 // Operators of bits, signals, recurrences, regions of images and quantised
 // numbers whose operands or attributes are not as they should be.
-// CHECK: BitCast (opset 28) at 'bits_of_data': operand 0 must be a constant: programs do not look at bits
-// CHECK: BitCast (opset 28) at 'bits': elements of 32 bits have no form in int64
+// CHECK: BitCast (opset 28) at 'bits_of_data': operand 0 must be a constant, because programs do not look at bits
+// CHECK: BitCast (opset 28) at 'bits': elements of 32 bits cannot be read as int64, which has 64 bits
 // CHECK: BitCast (opset 28) at 'no_type': a cast to string (attribute to = 8) is not supported
 // CHECK: BitShift (opset 28) at 'up': attribute direction = 'UP' must be LEFT or RIGHT
 // CHECK: BitShift (opset 28) at 'unsigned': unsigned integers must be constants
 // CHECK: HannWindow (opset 28) at 'window_type': attribute output_datatype = 6 names no floating-point type
-// CHECK: MelWeightMatrix (opset 28) at 'bands': the number of bands, the length, the rate and the edges make no bands
+// CHECK: MelWeightMatrix (opset 28) at 'bands': expects a length and a rate of at least 1, edges of the bands with 0 <= lower < upper, and a number of bands that is not negative
 // CHECK: DFT (opset 28) at 'vector': the operand must have shape [..., 1] or [..., 2], but has 1 dimensions, the last of 6
 // CHECK: DFT (opset 28) at 'last_axis': the axis must not be the last dimension
 // CHECK: DFT (opset 28) at 'no_length': the transform has a length of 0
@@ -35,19 +35,19 @@
 // CHECK: Det (opset 28) at 'not_square': the operand must have matrices of n x n elements, with n from 1 to 64
 // CHECK: RoiAlign (opset 28) at 'regions': operands must have shapes [images, channels, height, width], [regions, 4] and [regions]
 // CHECK: RoiAlign (opset 28) at 'mode': attribute mode = 'max' is not supported
-// CHECK: RoiAlign (opset 28) at 'adaptive': sampling_ratio = 0 takes as many samples as regions are large, so that operand 1 must be a constant: set sampling_ratio
+// CHECK: RoiAlign (opset 28) at 'adaptive': the regions decide how many samples are taken if sampling_ratio is 0, so operand 1 must be a constant: set sampling_ratio
 // CHECK: RoiAlign (opset 28) at 'dense': an output takes 300 samples along a dimension, but at most 256 are supported
 // CHECK: DeformConv (opset 28) at 'line': only images of two dimensions are supported
-// CHECK: DeformConv (opset 28) at 'strides': attributes strides, dilations and pads must have a number for each dimension, or end
-// CHECK: DeformConv (opset 28) at 'groups': the groups do not divide the channels, or the weights do not fit them
+// CHECK: DeformConv (opset 28) at 'strides': attributes strides, dilations and pads must have a number for each dimension, and pads one for each of its ends
+// CHECK: DeformConv (opset 28) at 'groups': the number of channels must be a multiple of group and of offset_group, and the weights must have the channels of one group
 // CHECK: DeformConv (opset 28) at 'offsets': offsets, bias or mask do not fit the result
 // CHECK: QuantizeLinear (opset 28) at 'scales': operand 1 must have one number, one for each entry of the axis, or one for each block of block_size entries
 // CHECK: QuantizeLinear (opset 28) at 'no_format': a type of number 0 (of operand 2, or attribute output_dtype) is not supported
 // CHECK: QuantizeLinear (opset 28) at 'no_output': a type of number 7 (of operand 2, or attribute output_dtype) is not supported
 // CHECK: DequantizeLinear (opset 28) at 'output': attribute output_dtype = 6 names no floating-point type
 // CHECK: MatMulInteger (opset 28) at 'zero': operand 2 (a zero point) does not fit operand 0
-// CHECK: QLinearMatMul (opset 28) at 'result': operands 6 and 7 (the scale and zero point of the result) must be single numbers, the latter of 8 bits
-// CHECK: QLinearMatMul (opset 28) at 'wide_zero': operands 6 and 7 (the scale and zero point of the result) must be single numbers, the latter of 8 bits
+// CHECK: QLinearMatMul (opset 28) at 'result': operands 6 and 7 (the scale and zero point of the result) must have one element each, and operand 7 must be of 8 or 16 bits
+// CHECK: QLinearMatMul (opset 28) at 'wide_zero': operands 6 and 7 (the scale and zero point of the result) must have one element each, and operand 7 must be of 8 or 16 bits
 // CHECK: QLinearMatMul (opset 28) at 'fit': the scales do not fit the result
 // CHECK: QLinearConv (opset 28) at 'channels': operand 8 (the bias) must have a number for each channel
 // CHECK: Frobnicate (opset 28) at 'frob': the operator is not supported
@@ -60,7 +60,7 @@
 // CHECK: Resize (opset 28) at 'twice': attribute axes names dimension 2 twice
 // CHECK: Det (opset 28) at 'none': the operand has no matrices
 // CHECK: MelWeightMatrix (opset 28) at 'bins': the compiler would go through 549755813889 elements one by one
-onnx.graph @g(%x: tensor<2x3xf32>, %s: tensor<2x6x1xf32>, %v: tensor<6xf32>, %im: tensor<1x2x4x4xf32>, %rois: tensor<3x4xf32>, %i: tensor<3xi64>, %n: tensor<i64>, %b: tensor<2x3xi8>, %u: tensor<2xui8>, %q: tensor<2x4x4xf32>, %kk: tensor<2x4x2xf32>, %kl: tensor<2x5x2xf32>, %st: tensor<2x1x2x3xf32>, %d3: tensor<2x4x3xf32>, %ql: tensor<1x5000x4xf32>, %kkl: tensor<1x5000x2xf32>, %bl: tensor<1x5000x1xf32>, %cw: tensor<6x1x3xf32>, %cwide: tensor<6x1x300xf32>, %cb: tensor<5xf32>, %cp: tensor<2x6x3xf32>, %cache: tensor<2x5x3xf32>, %update: tensor<2x6x3xf32>, %up2: tensor<2x2x3xf32>, %seq: tensor<2x6x4xf32>, %w4: tensor<1x12x4xf32>, %r4: tensor<1x12x3xf32>, %p3: tensor<1x3xf32>, %dw: tensor<2x2x2x2xf32>, %off: tensor<1x8x3x3xf32>, %off4: tensor<1x8x4x3xf32>, %dw3: tensor<2x2x2xf32>, %dw1: tensor<2x1x2x2xf32>, %sc2: tensor<2xf32>, %sc3: tensor<3xf32>, %sc1: tensor<f32>) -> !onnx.unknown attributes {inputNames = ["x", "s", "v", "im", "rois", "i", "n", "b", "u", "q", "kk", "kl", "st", "d3", "ql", "kkl", "bl", "cw", "cwide", "cb", "cp", "cache", "update", "up2", "seq", "w4", "r4", "p3", "dw", "off", "off4", "dw3", "dw1", "sc2", "sc3", "sc1"], opsets = {ai.onnx = 28 : i64}, outputNames = ["y"]} {
+onnx.graph @g(%x: tensor<2x3xf32>, %s: tensor<2x6x1xf32>, %v: tensor<6xf32>, %im: tensor<1x2x4x4xf32>, %rois: tensor<3x4xf32>, %i: tensor<3xi64>, %n: tensor<i64>, %b: tensor<2x3xi8>, %u: tensor<2xui64>, %q: tensor<2x4x4xf32>, %kk: tensor<2x4x2xf32>, %kl: tensor<2x5x2xf32>, %st: tensor<2x1x2x3xf32>, %d3: tensor<2x4x3xf32>, %ql: tensor<1x5000x4xf32>, %kkl: tensor<1x5000x2xf32>, %bl: tensor<1x5000x1xf32>, %cw: tensor<6x1x3xf32>, %cwide: tensor<6x1x300xf32>, %cb: tensor<5xf32>, %cp: tensor<2x6x3xf32>, %cache: tensor<2x5x3xf32>, %update: tensor<2x6x3xf32>, %up2: tensor<2x2x3xf32>, %seq: tensor<2x6x4xf32>, %w4: tensor<1x12x4xf32>, %r4: tensor<1x12x3xf32>, %p3: tensor<1x3xf32>, %dw: tensor<2x2x2x2xf32>, %off: tensor<1x8x3x3xf32>, %off4: tensor<1x8x4x3xf32>, %dw3: tensor<2x2x2xf32>, %dw1: tensor<2x1x2x2xf32>, %sc2: tensor<2xf32>, %sc3: tensor<3xf32>, %sc1: tensor<f32>) -> !onnx.unknown attributes {inputNames = ["x", "s", "v", "im", "rois", "i", "n", "b", "u", "q", "kk", "kl", "st", "d3", "ql", "kkl", "bl", "cw", "cwide", "cb", "cp", "cache", "update", "up2", "seq", "w4", "r4", "p3", "dw", "off", "off4", "dw3", "dw1", "sc2", "sc3", "sc1"], opsets = {ai.onnx = 28 : i64}, outputNames = ["y"]} {
   %none = onnx.none : none
   %two = onnx.initializer "two" = dense<2> : tensor<i64>
   %one = onnx.initializer "one" = dense<1> : tensor<i64>
@@ -69,7 +69,7 @@ onnx.graph @g(%x: tensor<2x3xf32>, %s: tensor<2x6x1xf32>, %v: tensor<6xf32>, %im
   %few = onnx.initializer "few" = dense<1.0> : tensor<1xf32>
   %hertz = onnx.initializer "hertz" = dense<100.0> : tensor<f32>
   %low = onnx.initializer "low" = dense<50.0> : tensor<f32>
-  %byte = onnx.initializer "byte" = dense<1> : tensor<2xui8>
+  %byte = onnx.initializer "byte" = dense<1> : tensor<2xui64>
   %bytes = onnx.initializer "bytes" = dense<1> : tensor<3xui8>
   %floats = onnx.initializer "floats" = dense<1.0> : tensor<2xf32>
   %third = onnx.initializer "third" = dense<0.5> : tensor<f32>
@@ -84,7 +84,7 @@ onnx.graph @g(%x: tensor<2x3xf32>, %s: tensor<2x6x1xf32>, %v: tensor<6xf32>, %im
   %y1 = onnx.node "BitCast"(%few) {to = 7 : i64} : (tensor<1xf32>) -> !onnx.unknown loc("bits")
   %y2 = onnx.node "BitCast"(%floats) {to = 8 : i64} : (tensor<2xf32>) -> !onnx.unknown loc("no_type")
   %y3 = onnx.node "BitShift"(%i, %i) {direction = "UP"} : (tensor<3xi64>, tensor<3xi64>) -> !onnx.unknown loc("up")
-  %y4 = onnx.node "BitShift"(%u, %byte) {direction = "LEFT"} : (tensor<2xui8>, tensor<2xui8>) -> !onnx.unknown loc("unsigned")
+  %y4 = onnx.node "BitShift"(%u, %byte) {direction = "LEFT"} : (tensor<2xui64>, tensor<2xui64>) -> !onnx.unknown loc("unsigned")
   %y5 = onnx.node "HannWindow"(%two) {output_datatype = 6 : i64} : (tensor<i64>) -> !onnx.unknown loc("window_type")
   %y6 = onnx.node "MelWeightMatrix"(%two, %two, %two, %hertz, %low) : (tensor<i64>, tensor<i64>, tensor<i64>, tensor<f32>, tensor<f32>) -> !onnx.unknown loc("bands")
   %y7 = onnx.node "DFT"(%v) : (tensor<6xf32>) -> !onnx.unknown loc("vector")

@@ -100,14 +100,14 @@
 // CHECK-NEXT: RNN (opset 23) at 'flat_weights': the sequence and its weights must have rank 3
 // CHECK-NEXT: Conv (opset 23) at 'deep_window': the window does not fit into the padded operand
 // CHECK-NEXT: ConvTranspose (opset 23) at 'deep_result': the result has a dimension of -5
-// CHECK-NEXT: Abs (opset 23) at 'unsigned': operand 0 must be signed, but is tensor<2xui8>
-// CHECK-NEXT: Add (opset 23) at 'unsigned_sum': operand 1 must be signed, but is tensor<2xui8>
-// CHECK-NEXT: ReduceMax (opset 23) at 'unsigned_most': operand 0 must be signed, but is tensor<2xui8>
-// CHECK-NEXT: Gather (opset 23) at 'unsigned_index': operand 1 must be signed, but is tensor<2xui8>
+// CHECK-NEXT: Abs (opset 23) at 'unsigned': operand 0 must be signed, but is tensor<2xui64>
+// CHECK-NEXT: Add (opset 23) at 'unsigned_sum': operand 1 must be signed, but is tensor<2xui64>
+// CHECK-NEXT: ReduceMax (opset 23) at 'unsigned_most': operand 0 must be signed, but is tensor<2xui64>
+// CHECK-NEXT: Gather (opset 23) at 'unsigned_index': operand 1 must be signed, but is tensor<2xui64>
 // CHECK-NEXT: Cast (opset 23) at 'unsigned_cast': unsigned integers must be constants
 // CHECK-NEXT: Unsqueeze (opset 23) at 'unsigned_shape': unsigned integers must be constants
 // CHECK-NEXT: docs/onnx-operators.md lists what is supported and says how to add an operator
-onnx.graph @g(%x: tensor<2x6x4xf32>, %v: tensor<6xf32>, %w: tensor<6x6xf32>, %image: tensor<1x2x3x4xf32>, %scalar: tensor<f32>, %n: tensor<3xi64>, %b: tensor<2xi1>, %h: tensor<6xf16>, %empty: tensor<0x4xf32>, %p: tensor<3x4x6xf32>, %deep_batch: tensor<1x1x1x1x1x1x1x1x1x1x1x1x1x2x2xf32>, %bias: tensor<2x6x6xf32>, %none_yet: tensor<0x2x2xf32>, %sequence: tensor<1x6x2xf32>, %volume: tensor<1x1x2x2x2xf32>, %places: tensor<1x4xi64>, %cube: tensor<2x2x2x2x2x2x2x2x2x2x2x2x2x2xf32>, %row: tensor<1xi64>, %bytes: tensor<2xui8>, %endless: tensor<2147483648x2x2xf32>, %lengthy: tensor<2049x2x2xf32>, %lstm: tensor<2x8x2xf32>) -> !onnx.unknown attributes {inputNames = ["x", "v", "w", "image", "scalar", "n", "b", "h", "empty", "p", "deep_batch", "bias", "none_yet", "sequence", "volume", "places", "cube", "row", "bytes", "endless", "lengthy", "lstm"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y"]} {
+onnx.graph @g(%x: tensor<2x6x4xf32>, %v: tensor<6xf32>, %w: tensor<6x6xf32>, %image: tensor<1x2x3x4xf32>, %scalar: tensor<f32>, %n: tensor<3xi64>, %b: tensor<2xi1>, %h: tensor<6xf16>, %empty: tensor<0x4xf32>, %p: tensor<3x4x6xf32>, %deep_batch: tensor<1x1x1x1x1x1x1x1x1x1x1x1x1x2x2xf32>, %bias: tensor<2x6x6xf32>, %none_yet: tensor<0x2x2xf32>, %sequence: tensor<1x6x2xf32>, %volume: tensor<1x1x2x2x2xf32>, %places: tensor<1x4xi64>, %cube: tensor<2x2x2x2x2x2x2x2x2x2x2x2x2x2xf32>, %row: tensor<1xi64>, %bytes: tensor<2xui64>, %endless: tensor<2147483648x2x2xf32>, %lengthy: tensor<2049x2x2xf32>, %lstm: tensor<2x8x2xf32>) -> !onnx.unknown attributes {inputNames = ["x", "v", "w", "image", "scalar", "n", "b", "h", "empty", "p", "deep_batch", "bias", "none_yet", "sequence", "volume", "places", "cube", "row", "bytes", "endless", "lengthy", "lstm"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y"]} {
   %none = onnx.none : none
   %overflow = onnx.initializer "overflow" = dense<[4294967296, 4294967296, -1]> : tensor<3xi64>
   %zero = onnx.initializer "zero" = dense<0> : tensor<i64>
@@ -236,13 +236,13 @@ onnx.graph @g(%x: tensor<2x6x4xf32>, %v: tensor<6xf32>, %w: tensor<6x6xf32>, %im
   %flat_weights = onnx.node "RNN"(%sequence, %sequence, %scalar) : (tensor<1x6x2xf32>, tensor<1x6x2xf32>, tensor<f32>) -> !onnx.unknown loc("flat_weights")
   %deep_window = onnx.node "Conv"(%volume, %volume) {dilations = array<i64: 9, 1, 1>} : (tensor<1x1x2x2x2xf32>, tensor<1x1x2x2x2xf32>) -> !onnx.unknown loc("deep_window")
   %deep_result = onnx.node "ConvTranspose"(%volume, %volume) {pads = array<i64: 4, 0, 0, 4, 0, 0>} : (tensor<1x1x2x2x2xf32>, tensor<1x1x2x2x2xf32>) -> !onnx.unknown loc("deep_result")
-  %few = onnx.initializer "few" = dense<[1, 127]> : tensor<2xui8>
-  %many = onnx.initializer "many" = dense<[1, 128]> : tensor<2xui8>
-  %unsigned = onnx.node "Abs"(%bytes) : (tensor<2xui8>) -> !onnx.unknown loc("unsigned")
-  %unsigned_sum = onnx.node "Add"(%few, %bytes) : (tensor<2xui8>, tensor<2xui8>) -> !onnx.unknown loc("unsigned_sum")
-  %unsigned_most = onnx.node "ReduceMax"(%many) : (tensor<2xui8>) -> !onnx.unknown loc("unsigned_most")
-  %unsigned_index = onnx.node "Gather"(%v, %bytes) : (tensor<6xf32>, tensor<2xui8>) -> !onnx.unknown loc("unsigned_index")
-  %unsigned_cast = onnx.node "Cast"(%bytes) {to = 1 : i64} : (tensor<2xui8>) -> !onnx.unknown loc("unsigned_cast")
-  %unsigned_shape = onnx.node "Unsqueeze"(%bytes, %zero1) : (tensor<2xui8>, tensor<1xi64>) -> !onnx.unknown loc("unsigned_shape")
+  %few = onnx.initializer "few" = dense<[1, 127]> : tensor<2xui64>
+  %many = onnx.initializer "many" = dense<[1, 9223372036854775808]> : tensor<2xui64>
+  %unsigned = onnx.node "Abs"(%bytes) : (tensor<2xui64>) -> !onnx.unknown loc("unsigned")
+  %unsigned_sum = onnx.node "Add"(%few, %bytes) : (tensor<2xui64>, tensor<2xui64>) -> !onnx.unknown loc("unsigned_sum")
+  %unsigned_most = onnx.node "ReduceMax"(%many) : (tensor<2xui64>) -> !onnx.unknown loc("unsigned_most")
+  %unsigned_index = onnx.node "Gather"(%v, %bytes) : (tensor<6xf32>, tensor<2xui64>) -> !onnx.unknown loc("unsigned_index")
+  %unsigned_cast = onnx.node "Cast"(%bytes) {to = 1 : i64} : (tensor<2xui64>) -> !onnx.unknown loc("unsigned_cast")
+  %unsigned_shape = onnx.node "Unsqueeze"(%bytes, %zero1) : (tensor<2xui64>, tensor<1xi64>) -> !onnx.unknown loc("unsigned_shape")
   onnx.return %0#0 : !onnx.unknown
 }

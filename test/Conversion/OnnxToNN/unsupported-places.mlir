@@ -4,7 +4,7 @@
 // CHECK: nodes that cannot be converted:
 // CHECK-NEXT: GatherND (opset 23) at 'batches': attribute batch_dims = 3 must count leading dimensions that the operand and the indices share
 // CHECK-NEXT: ScatterND (opset 23) at 'mean': attribute reduction = 'mean' is not supported
-// CHECK-NEXT: ScatterElements (opset 23) at 'bytes': attribute reduction = 'add' needs floating-point numbers, or integers of 32 or 64 bits
+// CHECK-NEXT: ScatterElements (opset 23) at 'booleans': attribute reduction = 'add' needs floating-point numbers, or integers of 32 or 64 bits
 // CHECK-NEXT: ScatterND (opset 23) at 'rows': updates must have the shape of the indices, without the last dimension, and of the rows that they name
 // CHECK-NEXT: ScatterElements (opset 23) at 'elements': updates must have the shape of the indices
 // CHECK-NEXT: RandomNormal (opset 23) at 'whole': attribute dtype = 7 names no floating-point type
@@ -54,7 +54,7 @@
 // CHECK-NEXT: Cast (opset 23) at 'text': a cast to string (attribute to = 8) is not supported
 // CHECK-NEXT: Cast (opset 23) at 'float8': a cast to float8e8m0 (attribute to = 24) is not supported
 // CHECK-NEXT: docs/onnx-operators.md
-onnx.graph @g(%x: tensor<2x6x4xf32>, %v: tensor<6xf32>, %image: tensor<1x2x3x4xf32>, %volume: tensor<1x1x2x2x2xf32>, %n: tensor<3xi64>, %labels: tensor<2x4xi64>, %empty: tensor<0x4xf32>, %bytes: tensor<6xi8>, %three: tensor<3xi8>, %grid: tensor<1x2x2x2xf32>, %long: tensor<5000xf32>, %places: tensor<1x2x3x4xi64>, %ids: tensor<2x6xi64>) -> !onnx.unknown attributes {inputNames = ["x", "v", "image", "volume", "n", "labels", "empty", "bytes", "three", "grid", "long", "places", "ids"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y"]} {
+onnx.graph @g(%x: tensor<2x6x4xf32>, %v: tensor<6xf32>, %image: tensor<1x2x3x4xf32>, %volume: tensor<1x1x2x2x2xf32>, %n: tensor<3xi64>, %labels: tensor<2x4xi64>, %empty: tensor<0x4xf32>, %bytes: tensor<6xi1>, %three: tensor<3xi1>, %grid: tensor<1x2x2x2xf32>, %long: tensor<5000xf32>, %places: tensor<1x2x3x4xi64>, %ids: tensor<2x6xi64>) -> !onnx.unknown attributes {inputNames = ["x", "v", "image", "volume", "n", "labels", "empty", "bytes", "three", "grid", "long", "places", "ids"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y"]} {
   %none = onnx.none : none
   %rows = onnx.initializer "rows" = dense<[[0], [1]]> : tensor<2x1xi64>
   %row3 = onnx.initializer "row3" = dense<[0, 1, 2]> : tensor<3xi64>
@@ -70,7 +70,7 @@ onnx.graph @g(%x: tensor<2x6x4xf32>, %v: tensor<6xf32>, %image: tensor<1x2x3x4xf
   %nine = onnx.initializer "nine" = dense<[9, 1, 1, 1]> : tensor<4xi64>
   %0 = onnx.node "GatherND"(%x, %rows) {batch_dims = 3 : i64} : (tensor<2x6x4xf32>, tensor<2x1xi64>) -> !onnx.unknown loc("batches")
   %1 = onnx.node "ScatterND"(%x, %rows, %x) {reduction = "mean"} : (tensor<2x6x4xf32>, tensor<2x1xi64>, tensor<2x6x4xf32>) -> !onnx.unknown loc("mean")
-  %2 = onnx.node "ScatterElements"(%bytes, %row3, %three) {reduction = "add"} : (tensor<6xi8>, tensor<3xi64>, tensor<3xi8>) -> !onnx.unknown loc("bytes")
+  %2 = onnx.node "ScatterElements"(%bytes, %row3, %three) {reduction = "add"} : (tensor<6xi1>, tensor<3xi64>, tensor<3xi1>) -> !onnx.unknown loc("booleans")
   %3 = onnx.node "ScatterND"(%x, %rows, %v) : (tensor<2x6x4xf32>, tensor<2x1xi64>, tensor<6xf32>) -> !onnx.unknown loc("rows")
   %4 = onnx.node "ScatterElements"(%v, %row3, %v) : (tensor<6xf32>, tensor<3xi64>, tensor<6xf32>) -> !onnx.unknown loc("elements")
   %5 = onnx.node "RandomNormal"() {shape = array<i64: 2, 3>, dtype = 7 : i64} : () -> !onnx.unknown loc("whole")

@@ -31,7 +31,9 @@ def ConvertOnnxToNN : Pass<"convert-onnx-to-nn", "::mlir::ModuleOp"> {
   let options = [
     Option<"batchNorm", "batch-norm", "std::string", "\"train\"", "batch normalisation: train or frozen">,
     Option<"frozenParams", "frozen-params", "std::string", "",
-           "regular expression of the parameters to keep as they are">];
+           "regular expression of the parameters to keep as they are">,
+    Option<"trainedParams", "trained-params", "std::string", "",
+           "regular expression of the parameters to train whatever the file says of them">];
   let dependentDialects = ["::gpuopt::nn::NNDialect", "::gpuopt::train::TrainDialect", "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect", "::mlir::func::FuncDialect"];
 }

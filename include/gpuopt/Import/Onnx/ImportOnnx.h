@@ -28,8 +28,18 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace gpuopt {
+
+/// The numbers that an input of the model always has.
+struct ConstantInput {
+  std::string file; ///< For messages.
+  int32_t dataType; ///< A number of TensorProto.DataType.
+  std::vector<int64_t> shape;
+  /// In row-major order and little-endian; a boolean takes a byte.
+  std::string elements;
+};
 
 struct OnnxImportOptions {
   /// The sizes of symbolic dimensions, by name. An unnamed dimension `i` of
@@ -41,6 +51,10 @@ struct OnnxImportOptions {
 
   /// The same if there is no `batchSize`, of models that leave it open.
   std::optional<int64_t> usualBatchSize;
+
+  /// The inputs that become constants, by name. Their shapes give symbolic
+  /// dimensions their sizes.
+  std::map<std::string, ConstantInput> constantInputs;
 
   /// Adds the dimension that `text`, "NAME=N", states.
   llvm::Error addDimension(llvm::StringRef text);

@@ -144,6 +144,10 @@ inline constexpr CompileSetting kCompileSettings[] = {
     compile_time::shared(
         compile_time::without_default("dim", CompileGroup::Model, "NAME=N",
                                       "size of another symbolic dimension")),
+    compile_time::shared(compile_time::without_default(
+        "constant-input", CompileGroup::Model, "NAME=FILE.npy",
+        "input that always has the numbers of a file, such as one that decides "
+        "shapes; it is no input of the program")),
     compile_time::with_default("batch-norm", CompileGroup::Model, "train",
                                compile_time::kBatchNorms,
                                "mode of batch normalisation"),
@@ -159,6 +163,11 @@ inline constexpr CompileSetting kCompileSettings[] = {
         "gradients where that is estimated to be faster")),
     compile_time::without_default("frozen-params", CompileGroup::Model, "REGEX",
                                   "parameters to keep as they are", "none"),
+    compile_time::without_default(
+        "trained-params", CompileGroup::Model, "REGEX",
+        "parameters to train although they have one element, or the file says "
+        "that they are not trained",
+        "none"),
     compile_time::on_or_off("inference", CompileGroup::Model, kCompileAlone,
                             "compile the forward alone, without training"),
 
