@@ -154,3 +154,20 @@ func.func @sum_read_twice(%x: tensor<4x3xf32>, %y: tensor<4x5xf32>, %table: tens
   %4 = arith.addf %3, %table : tensor<5x3xf32>
   return %4, %2 : tensor<5x3xf32>, tensor<3x5xf32>
 }
+
+// Two repeated values are multiplied, one of them in another order: neither
+// order is made the other's without end.
+// CHECK-LABEL: func.func @transposed_repeats
+// CHECK-NOT: nn.transpose
+// CHECK: %[[A:.*]] = nn.broadcast %{{.*}} : {{.*}} to tensor<4x3x3x8xf32>
+// CHECK-NOT: nn.transpose
+// CHECK: arith.mulf
+// CHECK-NOT: nn.transpose
+func.func @transposed_repeats(%x: tensor<4x8x1x1xf32>, %scale: tensor<8xf32>, %w: tensor<8x5xf32>) -> tensor<4x3x3x5xf32> {
+  %0 = nn.broadcast %x : tensor<4x8x1x1xf32> to tensor<4x8x3x3xf32>
+  %1 = nn.broadcast %scale : tensor<8xf32> to tensor<4x3x3x8xf32>
+  %2 = nn.transpose %0 [0, 2, 3, 1] : tensor<4x8x3x3xf32>
+  %3 = arith.mulf %2, %1 : tensor<4x3x3x8xf32>
+  %4 = nn.contract "abcd,de->abce" %3, %w : tensor<4x3x3x8xf32>, tensor<8x5xf32>
+  return %4 : tensor<4x3x3x5xf32>
+}

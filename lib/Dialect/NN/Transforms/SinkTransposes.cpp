@@ -49,13 +49,16 @@ static Value permute(TensorBuilder &b, Value value,
 }
 
 /// Returns a transpose that should sink, or null. A product absorbs the
-/// transpose of its result itself. A transpose that is a reshape stays, because
-/// two operands of an op could each be made the other's transpose in turn,
-/// without end.
+/// transpose of its result itself. A transpose that is a reshape stays, and so
+/// does one of a repeated value, which moves up instead: two such operands of
+/// an op could each be made the other's transpose in turn, without end.
 static TransposeOp transposeOf(Value value) {
   auto transpose = value.getDefiningOp<TransposeOp>();
-  if (!transpose || movesOnesOnly(TensorBuilder::shape(transpose.getInput()),
-                                  transpose.getPermutation()))
+  if (!transpose ||
+      movesOnesOnly(TensorBuilder::shape(transpose.getInput()),
+                    transpose.getPermutation()) ||
+      transpose.getInput().getDefiningOp<BroadcastOp>() ||
+      transpose.getInput().getDefiningOp<IotaOp>())
     return {};
   auto product = transpose.getInput().getDefiningOp<ContractOp>();
   bool isAbsorbed = isTakenByCall(transpose) ||
