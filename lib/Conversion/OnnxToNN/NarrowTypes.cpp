@@ -140,10 +140,12 @@ Value gpuopt::wrappedAsDeclared(NodeConversion &c, Value x) {
 }
 
 RankedTensorType gpuopt::heldTypeOf(RankedTensorType type) {
+  Builder b(type.getContext());
+  if (auto number = dyn_cast<FloatType>(type.getElementType()))
+    return number.getWidth() <= 8 ? type.clone(b.getF32Type()) : type;
   auto integer = dyn_cast<IntegerType>(type.getElementType());
   if (!integer || integer.getWidth() == 1)
     return type;
-  Builder b(type.getContext());
   if (integer.getWidth() <= 16)
     return type.clone(b.getI32Type());
   return integer.isUnsigned() && integer.getWidth() == 32
@@ -173,6 +175,10 @@ void gpuopt::holdConstants(onnx::NodeOp node, nn::TensorBuilder &b,
       RankedTensorType type = b.type(x), held = heldTypeOf(type);
       if (held == type || !constantOf(x))
         continue;
+      if (isa<FloatType>(type.getElementType())) {
+        x = inSingle(b, x);
+        continue;
+      }
       x = type.getElementType().isUnsignedInteger()
               ? b.createOrFold<arith::ExtUIOp>(held, x)
               : b.createOrFold<arith::ExtSIOp>(held, x);

@@ -49,7 +49,8 @@ mlir::Value wrapped(nn::TensorBuilder &b, mlir::Value x, int64_t dataType);
 mlir::Value wrappedAsDeclared(NodeConversion &c, mlir::Value x);
 
 /// Returns the type in which programs hold tensors of a type: integers of up to
-/// 16 bits in i32, uint32 in i64, others as they are.
+/// 16 bits in i32, uint32 in i64, floating-point of up to 8 bits in f32, others
+/// as they are.
 mlir::RankedTensorType heldTypeOf(mlir::RankedTensorType type);
 /// Widens constants of types that programs do not compute in, if the node
 /// computes with other operands that programs hold in wider types.
