@@ -180,6 +180,14 @@ def joined(cases: list[Case]) -> onnx.ModelProto:
     return whole
 
 
+def as_held(value) -> np.ndarray:
+    """The numbers of an input or output, those of types that NumPy lacks in the types that programs hold them in."""
+    array = numpy_helper.to_array(value) if isinstance(value, onnx.TensorProto) else np.asarray(value)
+    if array.dtype.isbuiltin == 1 or array.dtype.name == "bfloat16":
+        return array
+    return array.astype(np.float32 if "float" in array.dtype.name else np.int32)
+
+
 def computed(cases: list[Case], folder: Path) -> dict[str, np.ndarray]:
     """What a program of these cases computes."""
     model, program = folder / "joined.onnx", Path(tempfile.mkdtemp(dir=folder)) / "program"
@@ -188,7 +196,7 @@ def computed(cases: list[Case], folder: Path) -> dict[str, np.ndarray]:
     inputs = {}
     for number, case in enumerate(cases):
         names = [value.name for value in case.model.graph.input]
-        inputs |= {f"{number}/{name}": np.asarray(value) for name, value in zip(names, case.inputs) if name not in case.constants}
+        inputs |= {f"{number}/{name}": as_held(value) for name, value in zip(names, case.inputs) if name not in case.constants}
     try:
         return run(program, inputs)
     finally:
@@ -204,7 +212,7 @@ def difference(case: Case, number: int, results: dict[str, np.ndarray]) -> str:
     """Where a case's results are not as expected; empty if they are."""
     for output, expected in zip(case.model.graph.output, case.outputs):
         found = results[f"{number}/{output.name}"]
-        expected = np.asarray(expected)
+        expected = as_held(expected)
         if found.shape != expected.shape:
             return f"{output.name} has shape {found.shape} in place of {expected.shape}"
         if not np.allclose(found.astype(np.float64), expected.astype(np.float64), rtol=case.rtol, atol=max(case.atol, 1e-6), equal_nan=True):
