@@ -20,6 +20,21 @@ namespace gpuopt {
 using namespace mlir;
 using namespace gpuopt;
 
+static LogicalResult verifyOp(Operation *op);
+
+static LogicalResult verifyTurn(nn::ScanOp scan) {
+  bool isValid = true;
+  for (Operation &op : scan.getTurn().without_terminator())
+    isValid &= succeeded(verifyOp(&op));
+  llvm::SmallDenseSet<Value> written;
+  for (Value value : scan.getYielded())
+    if (!ownsMemory(value) || !written.insert(value).second) // (I5)
+      return scan.emitOpError("expects each value that a turn yields to have "
+                              "memory of its own; run "
+                              "kernels-materialize-views before");
+  return success(isValid);
+}
+
 static LogicalResult verifyOp(Operation *op) {
   if (!canLower(op)) // (I1)
     return op->emitOpError("cannot be converted to the device dialect: it is "
@@ -43,7 +58,8 @@ static LogicalResult verifyOp(Operation *op) {
       return op->emitOpError("expects operand ")
              << index << " to be dense in memory";
   }
-  return success();
+  auto scan = dyn_cast<nn::ScanOp>(op);
+  return scan ? verifyTurn(scan) : success();
 }
 
 namespace {

@@ -443,6 +443,15 @@ add("recurrent", "LSTM", [full(2, 4, 2)], recurrent(torch.lstm, [0, 2, 3, 1], ou
 add("recurrent", "GRU", [[*weights(1, 3), (1, 18)]], gru_with_early_reset, label="EarlyReset", hidden_size=3)
 add("recurrent", "RNN", [full(2, 1, 1)], recurrent(torch.rnn_relu, [0]), label="Relu", hidden_size=3, direction="bidirectional", activations=["Relu", "Relu"])
 
+# More steps than stand one after the other: a loop.
+for op, layer, gates, order, states in [("LSTM", torch.lstm, 4, [0, 2, 3, 1], 2), ("GRU", torch.gru, 3, [1, 0, 2], 1), ("RNN", torch.rnn_tanh, 1, [0], 1)]:
+    late = {"linear_before_reset": 1} if op == "GRU" else {}
+    long = lambda d, n=gates, s=states: [(66, 2, 4), (d, 3 * n, 4), (d, 3 * n, 3), (d, 6 * n), None, *[(d, 2, 3)] * s]
+    add("loops", op, [long(2)], recurrent(layer, order), label="LongBoth", hidden_size=3, direction="bidirectional", **late)
+    add("loops", op, [long(1)], recurrent(layer, order, reverse=True, output=1), label="LongHidden", hidden_size=3, direction="reverse", **late)
+add("loops", "LSTM", [[(66, 2, 4), (1, 12, 4), (1, 12, 3)]], recurrent(torch.lstm, [0, 2, 3, 1], output=2), label="LongCell", hidden_size=3)
+add("loops", "GRU", [[(66, 2, 4), (1, 9, 4), (1, 9, 3), (1, 18)]], gru_with_early_reset, label="LongEarlyReset", hidden_size=3)
+
 # Integers that the compiler does not know.
 counted = np.array([[3, -1, 4], [0, 5, -9]], np.int64)
 add("indexing", "CumSum", [[Data(counted), np.array(1)]], lambda: torch.from_numpy(counted).cumsum(1), label="Integers")

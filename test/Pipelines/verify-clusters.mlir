@@ -50,3 +50,29 @@ train.step @forward forward ("x" %x: tensor<4x8xf32>) {
   // expected-error @below {{expects operand 0 to be dense in memory}}
   train.output "y", %0 : tensor<8x4xf32>
 }
+
+// -----
+
+// What a turn passes on as it is has no memory to which the loop's result could
+// be written.
+train.step @forward forward ("x" %x: tensor<3x8xf32>) {
+  // expected-error @below {{expects each value that a turn yields to have memory of its own; run kernels-materialize-views before}}
+  %y = nn.scan 3 slices(%x) states() invariants() : (tensor<3x8xf32>) -> tensor<3x8xf32> {
+  ^bb0(%xi: tensor<8xf32>):
+    nn.yield %xi : tensor<8xf32>
+  }
+  train.output "y", %y : tensor<3x8xf32>
+}
+
+// -----
+
+// Elementwise work of a turn outside of a kernel.
+train.step @forward forward ("x" %x: tensor<3x8xf32>) {
+  %y = nn.scan 3 slices(%x) states() invariants() : (tensor<3x8xf32>) -> tensor<3x8xf32> {
+  ^bb0(%xi: tensor<8xf32>):
+    // expected-error @below {{'math.exp' op cannot be converted to the device dialect: it is no call, and no kernel computes it}}
+    %0 = math.exp %xi : tensor<8xf32>
+    nn.yield %0 : tensor<8xf32>
+  }
+  train.output "y", %y : tensor<3x8xf32>
+}

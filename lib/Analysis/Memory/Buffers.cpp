@@ -237,6 +237,21 @@ StridedView gpuopt::destinationOf(Value result) {
   return own;
 }
 
+bool gpuopt::ownsMemory(Value value) {
+  auto result = dyn_cast<OpResult>(value);
+  return result && !namesMemory(result.getOwner()) && !operandInPlace(result) &&
+         destinationOf(result).buffer == value;
+}
+
+SmallVector<Value> gpuopt::turnBuffersOf(nn::ScanOp scan) {
+  SmallVector<Value> owners;
+  for (Operation &op : scan.getTurn())
+    for (Value result : op.getResults())
+      if (ownsMemory(result) && !llvm::is_contained(scan.getYielded(), result))
+        owners.push_back(result);
+  return owners;
+}
+
 /// Calls the function with the layouts of a call whose results lie as
 /// `resultLayout` says.
 template <typename Function>

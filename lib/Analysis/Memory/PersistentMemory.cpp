@@ -110,6 +110,8 @@ private:
       else if (auto yield = dyn_cast<nn::YieldOp>(user))
         follow(yield->getParentOp()->getResult(use.getOperandNumber()),
                isWhole);
+      else if (auto scan = dyn_cast<nn::ScanOp>(user))
+        follow(scan.getTurn().getArgument(use.getOperandNumber()), isWhole);
       else if (auto take = dyn_cast<nn::TakeOp>(user))
         followTake(take, use);
       else if (auto check = dyn_cast<nn::InRangeOp>(user); check && isWhole)
@@ -157,15 +159,21 @@ void PersistentMemory::addStep(train::StepOp step) {
           output.getValue().getType())
           .externalName = output.getName().str();
     }
-    auto constant = dyn_cast<arith::ConstantOp>(op);
-    auto value =
-        constant ? dyn_cast<ElementsAttr>(constant.getValue()) : nullptr;
-    if (value && !constants.count(value)) {
-      constants[value] = entries.size();
-      add(train::BufferKind::Constant, originOf(constant.getResult()),
-          value.getType())
-          .value = value;
-    }
+    addConstant(&op);
+    if (auto scan = dyn_cast<nn::ScanOp>(op))
+      for (Operation &inner : scan.getTurn())
+        addConstant(&inner);
+  }
+}
+
+void PersistentMemory::addConstant(Operation *op) {
+  auto constant = dyn_cast<arith::ConstantOp>(op);
+  auto value = constant ? dyn_cast<ElementsAttr>(constant.getValue()) : nullptr;
+  if (value && !constants.count(value)) {
+    constants[value] = entries.size();
+    add(train::BufferKind::Constant, originOf(constant.getResult()),
+        value.getType())
+        .value = value;
   }
 }
 

@@ -157,6 +157,10 @@ private:
       placeResult(node, result);
       allBytes += graph.problem.ops[node].sizeInBytes;
     }
+    // What the turns of a loop compute is gone after it.
+    if (auto scan = dyn_cast<nn::ScanOp>(op))
+      for (Value owner : turnBuffersOf(scan))
+        allBytes += alignedSizeInBytes(owner);
     // All results exist while the kernel runs for the first time.
     graph.problem.ops[first].workspaceInBytes =
         allBytes - graph.problem.ops[first].sizeInBytes;

@@ -82,6 +82,12 @@ StepMemory::StepMemory(train::StepOp step, llvm::StringMap<unsigned> &usedNames)
       buffer.from = buffer.to ? std::min(buffer.from, index) : index;
       buffer.to = std::max(buffer.to, index + 1);
     }
+    if (auto scan = dyn_cast<nn::ScanOp>(op))
+      for (Value owner : turnBuffersOf(scan)) {
+        addBuffer(owner, usedNames);
+        buffers.back().from = index;
+        buffers.back().to = index + 1;
+      }
     if (RankedTensorType type = scratchTypeOf(&op)) {
       scratchOf[&op] = buffers.size();
       auto update = dyn_cast<train::UpdateOp>(op);
@@ -301,6 +307,9 @@ void StepMemory::writeOffsets() const {
                                         : lookup(result);
       offsets.push_back(buffer ? buffer->offset : kNoOffset);
     }
+    if (auto scan = dyn_cast<nn::ScanOp>(op))
+      for (Value owner : turnBuffersOf(scan))
+        offsets.push_back(lookup(owner)->offset);
     if (const PlannedBuffer *scratch = lookupScratch(&op))
       offsets.push_back(scratch->offset);
     if (llvm::any_of(offsets, [](int64_t offset) { return offset >= 0; }))
@@ -309,6 +318,17 @@ void StepMemory::writeOffsets() const {
     else
       op.removeAttr(train::kOffsetsAttribute);
   }
+}
+
+/// Returns the op of the step that notes the offset of a buffer, and the number
+/// of the offset. Those of a loop's turn come behind those of its results.
+static std::pair<Operation *, unsigned> placeOfOffset(OpResult owner) {
+  auto scan = dyn_cast<nn::ScanOp>(owner.getOwner()->getParentOp());
+  if (!scan)
+    return {owner.getOwner(), owner.getResultNumber()};
+  SmallVector<Value> owners = turnBuffersOf(scan);
+  return {scan, scan.getNumResults() +
+                    (llvm::find(owners, Value(owner)) - owners.begin())};
 }
 
 LogicalResult StepMemory::readOffsets() {
@@ -330,9 +350,9 @@ LogicalResult StepMemory::readOffsets() {
     return success();
   };
   for (auto [owner, buffer] : indexOf) {
-    auto result = cast<OpResult>(owner);
-    if (failed(read(result.getOwner(), result.getResultNumber(),
-                    sizeInBytes(buffers[buffer].type), found[buffer])))
+    auto [op, number] = placeOfOffset(cast<OpResult>(owner));
+    if (failed(
+            read(op, number, sizeInBytes(buffers[buffer].type), found[buffer])))
       return failure();
   }
   for (auto [copy, buffer] : hostIndexOf)

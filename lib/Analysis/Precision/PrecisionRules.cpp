@@ -167,6 +167,8 @@ static StringRef reasonOfReaders(Value owner) {
         for (Value result : user->getResults())
           if (bufferOf(result) == owner)
             stack.push_back(result);
+      if (isa<nn::ScanOp>(user))
+        return "a loop reads it in fp32";
       if (isa<train::WriteOp>(user))
         return "it is state";
       if (isa<train::OutputOp>(user))
@@ -186,6 +188,8 @@ StringRef gpuopt::reasonForFull(OpResult result, FloatType halfType) {
     return "many values are added up in it";
   if (call && call.keepsType(result))
     return "its kernel writes it in fp32";
+  if (isa<nn::ScanOp>(result.getOwner()))
+    return "a loop computes it in fp32";
   if (StringRef reason = reasonOfReaders(result); !reason.empty())
     return reason;
   Value written = writtenValue(result);

@@ -5,12 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Programs have no branches and no loops, so graphs inside of nodes become part
-// of the graph around them. If the condition of an If is a constant, one branch
-// is left; otherwise both are computed, and their results are selected. The
-// turns of a Loop or Scan are converted one after the other. Where data decide
-// whether a Loop goes on, all of its turns are computed, and those after its
-// end keep what the turns before them have made.
+// Programs have no branches, and of loops only those of recurrent layers, so
+// graphs inside of nodes become part of the graph around them. If the condition
+// of an If is a constant, one branch is left; otherwise both are computed, and
+// their results are selected. The turns of a Loop or Scan are converted one
+// after the other. Where data decide whether a Loop goes on, all of its turns
+// are computed, and those after its end keep what the turns before them have
+// made.
 //
 //===----------------------------------------------------------------------===//
 

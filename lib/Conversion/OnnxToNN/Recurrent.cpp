@@ -5,22 +5,27 @@
 //
 //===----------------------------------------------------------------------===//
 
-// Sequences have a known length, so a layer is unrolled: one product of all
-// inputs with the input weights, then a product of the state with the recurrent
-// weights and the gates for each step.
+// Sequences have a known length. A layer is one product of all inputs with the
+// input weights, then a product of the state with the recurrent weights and the
+// gates for each step. The steps of a short sequence stand one after the other,
+// where more of their work can be one kernel; those of a longer one are a loop.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Converters.h"
+#include "gpuopt/Dialect/NN/IR/ScanBuilder.h"
 
 using namespace mlir;
 using namespace gpuopt;
 
 namespace {
 
-/// The limit of steps. Each step becomes ops, kernels and lines of the emitted
-/// program, and more of them would take minutes to compile.
-constexpr int64_t kMostUnrolledSteps = 4096;
+/// The most steps that stand one after the other. Each becomes ops, kernels and
+/// lines of the emitted program.
+constexpr int64_t kMostUnrolledSteps = 64;
+/// The same for tensors in half precision, which loops do not have, and the
+/// most steps of a loop, which has a row of addresses for each.
+constexpr int64_t kMostUnrolledHalfSteps = 4096, kMostLoopSteps = 1 << 16;
 
 /// The state after a step: the hidden state, and the cell of an LSTM.
 struct State {
@@ -157,12 +162,17 @@ private:
     steps = c.type(0).getDimSize(isBatchFirst ? 1 : 0);
     if (steps < 1)
       return c.fail("the sequence has no steps");
-    if (steps > kMostUnrolledSteps / directions)
+    Type element = c.type(0).getElementType();
+    isHalf = isa<Float16Type, BFloat16Type>(element);
+    if (int64_t most =
+            isHalf ? kMostUnrolledHalfSteps / directions : kMostLoopSteps;
+        steps > most)
       return c.fail(
           "a sequence of " + Twine(steps) + " steps in " + Twine(directions) +
           (directions == 1 ? " direction" : " directions") +
-          " would be unrolled, of which at most " + Twine(kMostUnrolledSteps) +
-          " steps are supported: train on shorter sequences");
+          " is too long, since at most " + Twine(most) +
+          " steps are supported" + (isHalf ? " in half precision" : "") +
+          ": train on shorter sequences");
     if (c.type(1) != typeOf({directions, wide, width}) ||
         c.type(2) != typeOf({directions, wide, size}) ||
         (c.has(3) && c.type(3) != typeOf({directions, 2 * wide})) ||
@@ -273,17 +283,55 @@ private:
            SmallVectorImpl<Value> &hidden, SmallVectorImpl<Value> &cells) {
     Direction d = directionOf(index);
     State state{initial(5, index), hasCell() ? initial(6, index) : Value()};
-    SmallVector<Value> outputs(steps);
     bool backwards = isReversed || index == 1;
+    if (steps > kMostUnrolledSteps && !isHalf) {
+      rows.push_back(runLoop(d, state, backwards));
+    } else {
+      rows.push_back(runSteps(d, state, backwards));
+    }
+    hidden.push_back(c.b.reshape(state.hidden, {1, batch, size}));
+    if (hasCell())
+      cells.push_back(c.b.reshape(state.cell, {1, batch, size}));
+  }
+
+  /// Computes one step after the other. Returns the hidden states, [steps, 1,
+  /// batch, size], and leaves the last state in `state`.
+  Value runSteps(const Direction &d, State &state, bool backwards) {
+    SmallVector<Value> outputs(steps);
     for (int64_t count = 0; count < steps; ++count) {
       int64_t at = backwards ? steps - 1 - count : count;
       state = step(d, d.inputsOf(at), state);
       outputs[at] = c.b.reshape(state.hidden, {1, 1, batch, size});
     }
-    rows.push_back(c.b.createOrFold<nn::ConcatOp>(outputs, 0));
-    hidden.push_back(c.b.reshape(state.hidden, {1, batch, size}));
+    return c.b.createOrFold<nn::ConcatOp>(outputs, 0);
+  }
+
+  /// Does the same with a loop, whose turns compute a step each.
+  Value runLoop(const Direction &d, State &state, bool backwards) {
+    nn::ScanBuilder scan(c.b.getContext(), steps, backwards);
+    nn::TensorBuilder turn(c.b.getLoc(), c.b.getContext());
+    turn.setInsertionPointToEnd(&scan.getTurn());
+    Direction inside{turn,   d.size,      d.inputs,     d.weights,
+                     d.bias, d.peepholes, d.resetsLate, d.isRectified};
+    Value inputs = scan.addSlice(d.inputs);
+    State before{scan.addState(state.hidden),
+                 hasCell() ? scan.addState(state.cell) : Value()};
+    State after = step(inside, inputs, before);
+    SmallVector<Value> next{after.hidden};
     if (hasCell())
-      cells.push_back(c.b.reshape(state.cell, {1, batch, size}));
+      next.push_back(after.cell);
+    scan.capture(c.b);
+    nn::ScanOp op = scan.finish(c.b, c.b.getLoc(), next, {});
+    auto last = [&](Value history) {
+      return entry(history, op.getFinalEntry());
+    };
+    state.hidden = last(op.getHistories()[0]);
+    if (hasCell())
+      state.cell = last(op.getHistories()[1]);
+    Value outputs = c.b.createOrFold<nn::SliceOp>(
+        op.getHistories()[0], ArrayRef<int64_t>{op.getEntryAfter(), 0, 0},
+        ArrayRef<int64_t>{steps, batch, size}, ArrayRef<int64_t>{1, 1, 1});
+    return c.b.reshape(outputs, {steps, 1, batch, size});
   }
 
   /// `order` brings the batch to the front.
@@ -298,7 +346,7 @@ private:
   int64_t gates;
   Step step;
   int64_t directions = 1, size = 0, batch = 0, steps = 0;
-  bool isReversed = false, isRectified = false;
+  bool isReversed = false, isRectified = false, isHalf = false;
   bool isBatchFirst = false; ///< The attribute layout is 1.
   Value sequence; ///< The operand with the steps first, if it has the batch.
 };
@@ -317,14 +365,11 @@ static LogicalResult rnn(NodeConversion &c) {
 
 ArrayRef<OperatorEntry> gpuopt::recurrentOperators() {
   static const char limits[] =
-      "unrolled, at most 4096 steps; default activations, no clip, whole "
-      "sequences";
+      "at most 65536 steps; default activations, no clip, whole sequences";
   static const OperatorEntry entries[] = {
       {"GRU", gru, limits},
-      {"LSTM", lstm,
-       "unrolled, at most 4096 steps; default activations, no clip, whole "
-       "sequences"},
+      {"LSTM", lstm, limits},
       {"RNN", rnn,
-       "unrolled, at most 4096 steps; Tanh or Relu, no clip, whole sequences"}};
+       "at most 65536 steps; Tanh or Relu, no clip, whole sequences"}};
   return entries;
 }

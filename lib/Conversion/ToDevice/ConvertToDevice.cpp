@@ -58,7 +58,7 @@ private:
       return signalPassFailure();
     SmallVector<train::StepOp> steps(getOperation().getOps<train::StepOp>());
     for (train::StepOp step : steps)
-      if (failed(checkReady(step, *model)))
+      if (failed(checkReady(step.getBody().front(), *model)))
         return signalPassFailure();
     std::vector<StepMemory> memories;
     llvm::StringMap<unsigned> names;
@@ -80,15 +80,17 @@ private:
   }
 
   /// Checks what earlier passes must have left.
-  static LogicalResult checkReady(train::StepOp step,
-                                  const DeviceModel &device) {
-    for (Operation &op : step.getBody().front()) {
-      if (!canLower(&op))
+  static LogicalResult checkReady(Block &block, const DeviceModel &device) {
+    for (Operation &op : block) {
+      if (!canLower(&op) && !isa<nn::YieldOp>(op))
         return op.emitOpError(
             "cannot be converted to the device dialect; run nn-decompose, "
             "kernels-form-clusters and kernels-materialize-views before");
       if (auto kernel = dyn_cast<nn::FusedOp>(op))
         if (failed(checkPartialSums(kernel, device)))
+          return failure();
+      if (auto scan = dyn_cast<nn::ScanOp>(op))
+        if (failed(checkReady(scan.getTurn(), device)))
           return failure();
     }
     return success();

@@ -188,6 +188,27 @@ static std::string symbolText(device::BufferOp buffer) {
   return origin.text();
 }
 
+/// Writes the new names of buffers into the rows of a loop.
+static void renameCells(device::RepeatOp repeat,
+                        const llvm::StringMap<std::string> &renamed) {
+  MLIRContext *context = repeat.getContext();
+  auto newCell = [&](Attribute cell) {
+    device::SliceAttr slice = device::sliceOf(cell);
+    auto name = renamed.find(slice.getBuffer().getValue());
+    if (name == renamed.end())
+      return cell;
+    return device::cellOf(device::SliceAttr::get(
+        context, FlatSymbolRefAttr::get(context, name->second),
+        slice.getElements()));
+  };
+  repeat.setRowsAttr(ArrayAttr::get(
+      context,
+      llvm::map_to_vector(repeat.getRows(), [&](Attribute row) -> Attribute {
+        return ArrayAttr::get(
+            context, llvm::map_to_vector(cast<ArrayAttr>(row), newCell));
+      })));
+}
+
 /// Renames the buffers with roles.
 static void renameBuffers(ModuleOp module) {
   llvm::StringMap<unsigned> used;
@@ -209,6 +230,7 @@ static void renameBuffers(ModuleOp module) {
     if (auto name = renamed.find(address.getBuffer()); name != renamed.end())
       address.setBuffer(name->second);
   });
+  module.walk([&](device::RepeatOp repeat) { renameCells(repeat, renamed); });
 }
 
 //===----------------------------------------------------------------------===//

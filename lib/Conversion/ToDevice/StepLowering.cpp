@@ -9,6 +9,7 @@
 
 #include "CallLowering.h"
 #include "KernelBuilder.h"
+#include "TurnPlaces.h"
 #include "gpuopt/Analysis/Costs/CostKey.h"
 #include "gpuopt/Analysis/Costs/KernelCost.h"
 #include "gpuopt/Analysis/Origins.h"
@@ -37,7 +38,7 @@ static int64_t transferredElements(Value value) {
 template <typename Function>
 static bool dispatchLowered(Operation *op, Function lower) {
   return TypeSwitch<Operation *, bool>(op)
-      .Case<nn::FusedOp, nn::SumPartsOp, RuntimeCallOpInterface,
+      .Case<nn::FusedOp, nn::ScanOp, nn::SumPartsOp, RuntimeCallOpInterface,
             train::ReportLossOp, train::GradNormOp, train::DirectionOp,
             train::UpdateOp, train::WriteOp, train::AccumulateOp,
             train::OutputOp, train::SnapshotOp, train::RestoreOp,
@@ -121,7 +122,7 @@ public:
       b.setLoc(op.getLoc());
       Operation *last = lastEmitted();
       lower(&op);
-      if (lastEmitted() != last)
+      if (lastEmitted() != last && !isa<nn::ScanOp>(op))
         annotate(&op, lastEmitted());
       if (checksResults && step.getKind() == train::StepKind::Micro)
         check(&op);
@@ -156,6 +157,13 @@ private:
   Value address(const StridedView &view) {
     Type element =
         cast<RankedTensorType>(view.buffer.getType()).getElementType();
+    if (turn && turn->hasEntry(view.buffer))
+      return turn->addressIn(b, view);
+    if (turn && turn->isInvariant(view.buffer)) {
+      StridedView outer = turn->viewOfInvariant(view.buffer);
+      return address(symbolOfBuffer(outer.buffer), element,
+                     outer.offset + view.offset);
+    }
     return address(symbolOfBuffer(view.buffer), element, view.offset);
   }
   Value read(Value value) { return address(*viewOf(value)); }
@@ -186,14 +194,16 @@ private:
   void lowerOp(nn::FusedOp op) {
     SmallVector<StridedView> operands, results;
     SmallVector<Value> addresses;
-    for (Value input : op.getInputs()) {
-      operands.push_back(*viewOf(input));
-      addresses.push_back(address(operands.back()));
-    }
-    for (Value result : op.getResults()) {
-      results.push_back(destinationOf(result));
-      addresses.push_back(address(results.back()));
-    }
+    auto add = [&](SmallVectorImpl<StridedView> &views, StridedView view) {
+      addresses.push_back(address(view));
+      if (turn)
+        turn->noteAlignment(view);
+      views.push_back(std::move(view));
+    };
+    for (Value input : op.getInputs())
+      add(operands, *viewOf(input));
+    for (Value result : op.getResults())
+      add(results, destinationOf(result));
     device::KernelOp kernel = kernels.lookup(
         op, operands, results, findAliased(addresses, operands.size()));
     b.create<device::LaunchOp>(kernel.getSymName(), addresses);
@@ -201,10 +211,12 @@ private:
 
   /// Returns the positions of addresses that lie in one buffer, of which one is
   /// that of a result. Results come behind the operands.
-  static SmallVector<int64_t> findAliased(ArrayRef<Value> addresses,
-                                          size_t operandCount) {
+  SmallVector<int64_t> findAliased(ArrayRef<Value> addresses,
+                                   size_t operandCount) {
     SmallVector<int64_t> aliased;
     auto bufferAt = [&](size_t i) {
+      if (auto column = addresses[i].getDefiningOp<device::ColumnOp>())
+        return turn->bufferOfColumn(column.getName());
       return addresses[i].getDefiningOp<device::AddressOp>().getBuffer();
     };
     for (size_t i = 0; i < addresses.size(); ++i)
@@ -215,6 +227,41 @@ private:
           break;
         }
     return aliased;
+  }
+
+  /// Copies the initial states to where the first turn reads them, and makes a
+  /// loop of the calls of a turn.
+  void lowerOp(nn::ScanOp op) {
+    for (auto [initial, history] :
+         llvm::zip(op.getStates(), op.getHistories())) {
+      int64_t elements = elementsOf(initial);
+      StridedView place = *viewOf(history);
+      place.offset += op.getInitialEntry() * elements;
+      emit<device::CopyOp>(read(initial), address(place), elements);
+      annotate(op, lastEmitted());
+      // The cost of the loop is that of its turns.
+      lastEmitted()->setAttr(
+          device::kCostKeyAttribute,
+          b.getStrArrayAttr({originOf(history),
+                             "initial state " + typeText(initial.getType())}));
+    }
+    TurnPlaces places(op, [&](Value buffer) { return symbolOfBuffer(buffer); });
+    std::string name = (device::stringifySection(section) + "_turns").str();
+    unsigned count = ++loopCount[name];
+    if (count > 1)
+      name += "_" + std::to_string(count);
+    auto loop = places.createLoop(b, name);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(&loop.getBody().emplaceBlock());
+    turn = &places;
+    for (Operation &inner : op.getTurn().without_terminator()) {
+      if (!doesWork(&inner))
+        continue;
+      b.setLoc(inner.getLoc());
+      lower(&inner);
+      annotate(&inner, lastEmitted());
+    }
+    turn = nullptr;
   }
 
   void lowerOp(nn::SumPartsOp op) {
@@ -455,6 +502,8 @@ private:
   ImplicitLocOpBuilder &b;
   device::Section section = device::Section::Forward;
   int64_t checkedCount = 0;
+  const TurnPlaces *turn = nullptr;    ///< Of the loop whose turn is lowered.
+  llvm::StringMap<unsigned> loopCount; ///< By name.
   llvm::DenseMap<Value, int64_t> eventOf; ///< By the value to wait for.
 };
 

@@ -110,8 +110,11 @@ private:
 
 class FormClusters : public kernels::impl::FormClustersBase<FormClusters> {
   void runOnOperation() override {
-    getOperation()->walk(
-        [&](train::StepOp step) { formClusters(step.getBody().front()); });
+    getOperation()->walk([&](train::StepOp step) {
+      formClusters(step.getBody().front());
+      for (ScanOp scan : step.getBody().getOps<ScanOp>())
+        formClusters(scan.getTurn());
+    });
   }
 
   void formClusters(Block &block) {
@@ -234,7 +237,7 @@ class FormClusters : public kernels::impl::FormClustersBase<FormClusters> {
 
   static void eraseUnused(Block &block) {
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-      if (op.use_empty() && isMemoryEffectFree(&op))
+      if (op.use_empty() && isMemoryEffectFree(&op) && !isa<YieldOp>(op))
         op.erase();
   }
 };

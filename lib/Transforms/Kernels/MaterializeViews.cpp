@@ -52,7 +52,22 @@ class MaterializeViews
       copyStaleReads(step.getBody().front());
       for (Operation &op : llvm::make_early_inc_range(step.getBody().front()))
         materializeOperands(&op);
+      for (ScanOp scan : step.getBody().getOps<ScanOp>())
+        materializeTurn(scan);
     });
+  }
+
+  static void materializeTurn(ScanOp scan) {
+    Operation *yield = scan.getTurn().getTerminator();
+    for (Operation &op :
+         llvm::make_early_inc_range(scan.getTurn().without_terminator()))
+      materializeOperands(&op);
+    // Each of the values that are yielded is written to where the loop's
+    // result has its entry, so it has memory of its own.
+    llvm::SmallDenseSet<Value> written;
+    for (OpOperand &operand : yield->getOpOperands())
+      if (!ownsMemory(operand.get()) || !written.insert(operand.get()).second)
+        copyOperand(operand);
   }
 
   /// Updates run one after the other. If one reads a variable that an earlier

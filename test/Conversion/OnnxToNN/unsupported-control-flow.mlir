@@ -215,12 +215,12 @@ onnx.graph @g(%x: tensor<2x3xf32>) -> !onnx.unknown attributes {inputNames = ["x
 
 // -----
 
-onnx.graph @g(%x: tensor<2x3xf32>, %seq: tensor<300x1x2xf32>, %w: tensor<1x3x2xf32>, %r: tensor<1x3x3xf32>) -> !onnx.unknown attributes {inputNames = ["x", "seq", "w", "r"], opsets = {ai.onnx = 28 : i64}, outputNames = ["y"]} {
+onnx.graph @g(%x: tensor<2x3xf32>, %seq: tensor<64x1x2xf32>, %w: tensor<1x3x2xf32>, %r: tensor<1x3x3xf32>) -> !onnx.unknown attributes {inputNames = ["x", "seq", "w", "r"], opsets = {ai.onnx = 28 : i64}, outputNames = ["y"]} {
   %many = onnx.initializer "many" = dense<4000> : tensor<i64>
   %none = onnx.none : none
   %steps = onnx.node "Loop"(%many, %none, %x) {body} : (tensor<i64>, none, tensor<2x3xf32>) -> !onnx.unknown {
   ^bb0(%i: tensor<i64>, %go: tensor<i1>, %s: tensor<2x3xf32>):
-    %layer = onnx.node "RNN"(%seq, %w, %r) {hidden_size = 3 : i64} : (tensor<300x1x2xf32>, tensor<1x3x2xf32>, tensor<1x3x3xf32>) -> !onnx.unknown
+    %layer = onnx.node "RNN"(%seq, %w, %r) {hidden_size = 3 : i64} : (tensor<64x1x2xf32>, tensor<1x3x2xf32>, tensor<1x3x3xf32>) -> !onnx.unknown
     onnx.return %go, %s : tensor<i1>, tensor<2x3xf32>
   } loc("steps")
   %out = onnx.node "Frobnicate"(%x) : (tensor<2x3xf32>) -> !onnx.unknown

@@ -534,6 +534,23 @@ TEST_F(TrainerTest, OpsThatShareACallShareItsTime) {
   EXPECT_NEAR(median("weight: adamw"), 3 * median("bias: adamw"), 0.3) << costs;
 }
 
+TEST_F(TrainerTest, TheTurnsOfALoopAreTimed) {
+  // Two turns of two calls, and one call after them.
+  static const CallInfo calls[] = {
+      {"first", "gemm", 1, 0, 2, 2},
+      {"second", "gelu", 1},
+      {"", "end_step", 1},
+  };
+  program.update_calls = calls;
+  const std::string file = folder / "costs.json";
+  ASSERT_EQ(run("out", {"--max-steps", "20", "--profile-costs-to", file}), 0)
+      << error;
+  const std::string costs = read_file(file);
+  for (const char *key : {"first: gemm", "second: gelu", "end_step"})
+    EXPECT_NE(costs.find("{\"key\": \"" + std::string(key)), std::string::npos)
+        << costs;
+}
+
 TEST_F(TrainerTest, AFullDiskLeavesTheOldCosts) {
   if (!std::filesystem::exists("/dev/full"))
     GTEST_SKIP() << "no /dev/full";

@@ -93,6 +93,20 @@ StridedView concatPart(nn::ConcatOp op, unsigned index);
 /// own.
 StridedView destinationOf(mlir::Value result);
 
+/// Whether a value is the only one that an op writes to its memory: it is no
+/// view, no argument of a block and no state, overwrites nothing, and lies in
+/// nothing larger.
+bool ownsMemory(mlir::Value value);
+
+namespace nn {
+class ScanOp;
+} // namespace nn
+
+/// Returns the values of a turn of a loop that have memory which all turns use,
+/// one after the other: those that own memory and are not yielded, whose place
+/// is in a result of the loop.
+llvm::SmallVector<mlir::Value> turnBuffersOf(nn::ScanOp scan);
+
 //===----------------------------------------------------------------------===//
 // Calls
 //===----------------------------------------------------------------------===//

@@ -55,6 +55,7 @@ public:
   llvm::ArrayRef<Entry> getEntries() const { return entries; }
 
 private:
+  void addConstant(mlir::Operation *op);
   /// Appends a buffer, behind all others unless an offset is given.
   Entry &add(train::BufferKind kind, llvm::StringRef origin, mlir::Type type,
              std::optional<int64_t> offset = std::nullopt);

@@ -112,12 +112,15 @@ static bool isHalfType(Attribute value) {
 }
 
 /// Returns whether a value has one offset for each result and perhaps one more,
-/// each of which is -1 or at least 0.
+/// or one for results within the op, each of which is -1 or at least 0.
 static bool areOffsets(Attribute value, Operation *op) {
   auto offsets = dyn_cast<DenseI64ArrayAttr>(value);
-  return offsets &&
-         (offsets.size() == op->getNumResults() ||
-          offsets.size() == op->getNumResults() + 1) &&
+  int64_t most = 1;
+  for (Region &region : op->getRegions())
+    for (Operation &inner : region.getOps())
+      most += inner.getNumResults();
+  return offsets && offsets.size() >= op->getNumResults() &&
+         offsets.size() <= op->getNumResults() + most &&
          llvm::all_of(offsets.asArrayRef(),
                       [](int64_t offset) { return offset >= -1; });
 }

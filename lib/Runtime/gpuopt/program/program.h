@@ -69,6 +69,9 @@ struct CallInfo {
   // The elements that this op works on, if several ops share a call. The first
   // of them has the call's `count`, and the others have 0.
   int64_t elements = 0;
+  // On the first row of a loop: how often its rows run, one after the other,
+  // and how many rows it has. All other rows run once.
+  int turns = 1, rows = 0;
 };
 
 // What a row of calls runs, and what one execution of it asks of the device;

@@ -22,10 +22,15 @@ inline void add_work(const Program &program, const Table<CallInfo> &calls,
                             program.micro_step_work.end());
   all.insert(all.end(), program.update_work.begin(), program.update_work.end());
   const double bandwidth = bytes_per_ns(all);
-  for (const CallInfo &call : calls)
-    traits.launches += count * call.count;
-  for (const CallWork &row : work) {
-    const double ms = double(count) * row.limit_ns / 1e6;
+  std::vector<int64_t> runs(size_t(calls.count), count); // of each row
+  for (int row = 0; row < calls.count; row++)
+    for (int i = 0; i < calls.data[row].rows; i++)
+      runs[size_t(row + i)] *= calls.data[row].turns;
+  for (int row = 0; row < calls.count; row++)
+    traits.launches += runs[size_t(row)] * calls.data[row].count;
+  for (int i = 0; i < work.count; i++) {
+    const CallWork &row = work.data[i];
+    const double ms = double(runs[size_t(i)]) * row.limit_ns / 1e6;
     traits.limit_ms += ms;
     if (is_limited_by_memory(row, bandwidth))
       traits.memory_ms += ms;

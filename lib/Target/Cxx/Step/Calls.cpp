@@ -59,6 +59,14 @@ std::vector<cxx::OpCalls> cxx::callsOf(device::MultiTensorOp merged,
 
 void cxx::addIterations(device::RepeatOp repeat, size_t begin,
                         std::vector<OpCalls> &calls) {
+  const bool differ = llvm::any_of(repeat.getBody().front(), [](Operation &op) {
+    return op.hasAttr(device::kIterationsAttribute);
+  });
+  if (!differ && begin < calls.size()) {
+    calls[begin].turns = repeat.getNumIterations();
+    calls[begin].rows = calls.size() - begin;
+    return;
+  }
   const std::vector<OpCalls> ofIteration(calls.begin() + begin, calls.end());
   calls.resize(begin);
   for (unsigned iteration = 0; iteration < repeat.getNumIterations();
@@ -126,7 +134,11 @@ void cxx::printCallTable(StringRef function, ArrayRef<OpCalls> calls,
   for (const OpCalls &op : calls)
     stream << "    {" << quoted(op.origin) << ", " << quoted(op.work) << ", "
            << op.count
-           << (op.elements ? ", " + std::to_string(op.elements) : "") << "},\n";
+           << (op.elements || op.rows ? ", " + std::to_string(op.elements) : "")
+           << (op.rows ? ", " + std::to_string(op.turns) + ", " +
+                             std::to_string(op.rows)
+                       : "")
+           << "},\n";
   stream << "};\n";
 }
 

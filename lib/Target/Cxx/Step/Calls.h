@@ -29,6 +29,9 @@ struct OpCalls {
   std::string name;    ///< What is run: device::nameOfWork.
   std::string section; ///< device::sectionOf.
   unsigned mark = 0;   ///< That of its first line (LineMarks); 0 without one.
+  /// On the first row of a loop whose turns are alike: how often its rows run,
+  /// and how many rows it has.
+  unsigned turns = 1, rows = 0;
 };
 
 /// The lines on which calls stand. Functions are put together in another order
@@ -64,7 +67,8 @@ OpCalls runtimeCall(llvm::StringRef function, llvm::StringRef section);
 std::vector<OpCalls> callsOf(device::MultiTensorOp merged, int count);
 
 /// Appends the calls of all further iterations of a loop to those of the first
-/// iteration, which are `calls` from `begin` on.
+/// iteration, which are `calls` from `begin` on. Where all iterations are
+/// alike, notes how many there are instead.
 void addIterations(device::RepeatOp repeat, size_t begin,
                    std::vector<OpCalls> &calls);
 

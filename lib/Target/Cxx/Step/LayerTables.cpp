@@ -22,7 +22,9 @@ using namespace gpuopt;
 
 /// Returns "layer" for "layers".
 static StringRef singularOf(StringRef word) {
-  return word == "layers" || word == "chunks" ? word.drop_back() : word;
+  return word == "layers" || word == "chunks" || word == "turns"
+             ? word.drop_back()
+             : word;
 }
 
 /// Returns the name of a row's struct: "ForwardLayer" for "forward_layers", and

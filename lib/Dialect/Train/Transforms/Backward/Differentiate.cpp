@@ -7,8 +7,9 @@
 
 #include "Backward/Differentiate.h"
 
+#include "Backward/DifferentiateScan.h"
 #include "gpuopt/Analysis/Origins.h"
-#include "gpuopt/Interfaces/DifferentiableOpInterface.h"
+#include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -18,15 +19,21 @@ namespace {
 
 class Reverse {
 public:
-  Reverse(OpBuilder &builder, Value target, ArrayRef<Value> sources)
-      : builder(builder), target(target) {
+  Reverse(OpBuilder &builder, ArrayRef<Value> sources) : builder(builder) {
     for (Value source : sources)
       spread(source);
   }
 
-  LogicalResult run(Value seed) {
-    add(target, seed);
-    Operation *last = target.getDefiningOp();
+  /// Adds to the gradient of a value.
+  void add(Value value, Value gradient) {
+    Value &sum = gradients[value];
+    sum = sum ? arith::AddFOp::create(builder, gradient.getLoc(), sum, gradient)
+                    .getResult()
+              : gradient;
+  }
+
+  /// Visits all ops up to `last`, from the last one on.
+  LogicalResult run(Operation *last) {
     SmallVector<Operation *> reversed;
     for (Operation *op = last; op; op = op->getPrevNode())
       reversed.push_back(op);
@@ -69,11 +76,6 @@ private:
   }
 
   LogicalResult visit(Operation *op) {
-    auto differentiable = dyn_cast<gpuopt::DifferentiableOpInterface>(op);
-    if (!differentiable)
-      return op->emitError("'")
-             << op->getName()
-             << "' lies between a parameter and the loss but has no gradient";
     SmallVector<Value> resultGradients, operandGradients(op->getNumOperands());
     SmallVector<bool> wanted;
     for (Value result : op->getResults())
@@ -81,12 +83,29 @@ private:
     for (Value operand : op->getOperands())
       wanted.push_back(dependent.contains(operand));
     Operation *before = &builder.getBlock()->back();
-    differentiable.buildVjp(builder, resultGradients, wanted, operandGradients);
+    if (failed(buildVjp(op, resultGradients, wanted, operandGradients)))
+      return failure();
     nameGradients(op, before);
     for (auto [operand, gradient, isWanted] :
          llvm::zip(op->getOperands(), operandGradients, wanted))
       if (gradient && isWanted)
         add(operand, gradient);
+    return success();
+  }
+
+  /// Builds the gradients of the operands of an op.
+  LogicalResult buildVjp(Operation *op, ArrayRef<Value> resultGradients,
+                         ArrayRef<bool> wanted,
+                         MutableArrayRef<Value> operandGradients) {
+    if (auto scan = dyn_cast<gpuopt::nn::ScanOp>(op))
+      return gpuopt::train::differentiateScan(builder, scan, resultGradients,
+                                              wanted, operandGradients);
+    auto differentiable = dyn_cast<gpuopt::DifferentiableOpInterface>(op);
+    if (!differentiable)
+      return op->emitError("'")
+             << op->getName()
+             << "' lies between a parameter and the loss but has no gradient";
+    differentiable.buildVjp(builder, resultGradients, wanted, operandGradients);
     return success();
   }
 
@@ -105,27 +124,30 @@ private:
       built->setLoc(loc);
   }
 
-  void add(Value value, Value gradient) {
-    Value &sum = gradients[value];
-    sum = sum ? arith::AddFOp::create(builder, gradient.getLoc(), sum, gradient)
-                    .getResult()
-              : gradient;
-  }
-
   OpBuilder &builder;
-  Value target;
   llvm::DenseSet<Value> dependent;
   llvm::DenseMap<Value, Value> gradients;
 };
 
 } // namespace
 
-LogicalResult gpuopt::train::differentiate(OpBuilder &builder, Value target,
-                                           Value seed, ArrayRef<Value> sources,
-                                           SmallVectorImpl<Value> &gradients) {
-  Reverse reverse(builder, target, sources);
-  LogicalResult result = reverse.run(seed);
+LogicalResult
+gpuopt::train::differentiate(OpBuilder &builder, Operation *last,
+                             ArrayRef<std::pair<Value, Value>> targets,
+                             ArrayRef<Value> sources,
+                             SmallVectorImpl<Value> &gradients) {
+  Reverse reverse(builder, sources);
+  for (auto [target, seed] : targets)
+    reverse.add(target, seed);
+  LogicalResult result = reverse.run(last);
   for (Value source : sources)
     gradients.push_back(reverse.gradientOf(source));
   return result;
+}
+
+LogicalResult gpuopt::train::differentiate(OpBuilder &builder, Value target,
+                                           Value seed, ArrayRef<Value> sources,
+                                           SmallVectorImpl<Value> &gradients) {
+  return differentiate(builder, target.getDefiningOp(), {{target, seed}},
+                       sources, gradients);
 }

@@ -23,6 +23,14 @@ differentiate(mlir::OpBuilder &builder, mlir::Value target, mlir::Value seed,
               llvm::ArrayRef<mlir::Value> sources,
               llvm::SmallVectorImpl<mlir::Value> &gradients);
 
+/// The same for several targets, each with the gradient in it of the whole
+/// computation. `last` is the last op that is visited.
+mlir::LogicalResult
+differentiate(mlir::OpBuilder &builder, mlir::Operation *last,
+              llvm::ArrayRef<std::pair<mlir::Value, mlir::Value>> targets,
+              llvm::ArrayRef<mlir::Value> sources,
+              llvm::SmallVectorImpl<mlir::Value> &gradients);
+
 } // namespace gpuopt::train
 
 #endif // GPUOPT_LIB_DIALECT_TRAIN_TRANSFORMS_DIFFERENTIATE_H

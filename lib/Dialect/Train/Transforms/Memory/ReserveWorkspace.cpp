@@ -61,12 +61,14 @@ private:
     if (failed(loadPlans()))
       return signalPassFailure();
     int64_t bytes = 0;
+    bool suffices = true;
     for (StepOp step : getOperation().getOps<StepOp>())
-      for (auto call : step.getBody().getOps<RuntimeCallOpInterface>()) {
-        if (failed(checkSuffices(call)))
-          return signalPassFailure();
+      step.walk([&](RuntimeCallOpInterface call) {
+        suffices &= succeeded(checkSuffices(call));
         bytes = std::max(bytes, workspaceOf(call));
-      }
+      });
+    if (!suffices)
+      return signalPassFailure();
     warnOfEstimates();
     if (bytes > 0 && workspaceBytes > 0)
       bytes = workspaceBytes;

@@ -20,7 +20,8 @@ inline void refuse_named_ranges(bool are_wanted) {
 // Names the calls of one function, in one run of it.
 class NamedRanges : public CallObserver {
 public:
-  explicit NamedRanges(const TimedFunction &function) : function(function) {
+  explicit NamedRanges(const TimedFunction &function)
+      : function(function), cursor(function.calls) {
     begin_range(function.name);
   }
   ~NamedRanges() override {
@@ -34,9 +35,9 @@ public:
   void begin_call(Context &) override {
     if (is_in_call)
       end_range();
-    while (row < function.calls.count && done == function.calls.data[row].count)
-      row++, done = 0;
-    is_in_call = row < function.calls.count;
+    while (!cursor.is_at_end() && done == (*cursor).count)
+      cursor.next(), done = 0;
+    is_in_call = !cursor.is_at_end();
     if (is_in_call)
       begin_range(name_of_row().c_str());
     done++;
@@ -45,7 +46,8 @@ public:
 private:
   // "gemm kGemm128x512x1024_tn: d h.0.mlp.c_fc.weight".
   std::string name_of_row() const {
-    const CallInfo &call = function.calls.data[row];
+    const CallInfo &call = *cursor;
+    const int row = cursor.row();
     const char *work =
         row < function.work.count ? function.work.data[row].name : nullptr;
     const std::string origin = call.origin ? call.origin : "";
@@ -53,7 +55,8 @@ private:
   }
 
   const TimedFunction &function;
-  int row = 0, done = 0; // the row of the next call; calls of it before
+  RowCursor cursor; // at the row of the next call
+  int done = 0;     // calls of it before
   bool is_in_call = false;
 };
 

@@ -68,25 +68,58 @@ struct TimedRow {
   double nanoseconds; // of these calls or, of a shared one, the row's share
 };
 
-// Visits the rows in order. Ops that share a call divide its time by their
-// elements.
+// Goes through the rows of a function in the order in which their calls run:
+// through those of a loop once for each turn.
+class RowCursor {
+public:
+  explicit RowCursor(const Table<CallInfo> &calls) : calls(calls) { enter(); }
+
+  bool is_at_end() const { return index >= calls.count; }
+  int row() const { return index; }
+  const CallInfo &operator*() const { return calls.data[index]; }
+  void next() {
+    index++;
+    if (left && index == end)
+      index = --left ? begin : end;
+    if (!left)
+      enter();
+  }
+
+private:
+  void enter() {
+    if (is_at_end() || calls.data[index].rows == 0)
+      return;
+    begin = index;
+    end = index + calls.data[index].rows;
+    left = calls.data[index].turns;
+  }
+
+  const Table<CallInfo> &calls;
+  int index = 0;
+  int begin = 0, end = 0, left = 0; // of the loop, and the turns that are left
+};
+
+// Visits the rows in order, those of a loop in each turn. Ops that share a call
+// divide its time by their elements.
 template <class Visit>
 void for_each_row(const Program &program, const TimedRun &run, Visit visit) {
   const CallInfo *rows = run.function.calls.begin();
-  const int count = run.function.calls.count;
   size_t next = 0;
-  for (int row = 0; row < count;) {
-    const size_t first = next, end = next + size_t(rows[row].count);
+  for (RowCursor cursor(run.function.calls); !cursor.is_at_end();) {
+    const size_t first = next, end = next + size_t((*cursor).count);
     if (end > run.calls.size())
       break;
     double time = 0;
     for (; next < end; next++)
       time += run.calls[next].duration;
-    int last = row + 1; // of the ops that share the time
-    int64_t elements = rows[row].elements;
-    for (; last < count && rows[last].count == 0; last++)
-      elements += rows[last].elements;
-    for (; row < last; row++) {
+    std::vector<int> shared; // the ops that share the time
+    int64_t elements = 0;
+    do {
+      shared.push_back(cursor.row());
+      elements += (*cursor).elements;
+      cursor.next();
+    } while (!cursor.is_at_end() && (*cursor).count == 0);
+    for (int row : shared) {
       const double share =
           elements ? double(rows[row].elements) / double(elements) : 1;
       visit(TimedRow{row, rows[row].count, first, time * share});

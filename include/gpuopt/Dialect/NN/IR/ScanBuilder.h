@@ -1,0 +1,78 @@
+//===- ScanBuilder.h - Builds loops from their turns ------------*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_DIALECT_NN_IR_SCANBUILDER_H
+#define GPUOPT_DIALECT_NN_IR_SCANBUILDER_H
+
+#include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include "mlir/IR/Builders.h"
+
+namespace gpuopt::nn {
+
+/// Builds an nn.scan whose operands are not known before its body:
+///
+///   ScanBuilder scan(builder.getContext(), 512, /*reverse=*/false);
+///   Value x = scan.addSlice(inputs), h = scan.addState(initial),
+///         w = scan.addInvariant(weights);
+///   ... // ops at the end of scan.getTurn()
+///   ScanOp op = scan.finish(builder, loc, {next}, {y});
+class ScanBuilder {
+public:
+  ScanBuilder(mlir::MLIRContext *context, int64_t count, bool reverse)
+      : context(context), count(count), reverse(reverse) {}
+
+  /// The block in which a turn is built. It is part of no op yet.
+  mlir::Block &getTurn() { return turn; }
+
+  /// Returns the entry of `tensor`, of shape [count, ...], in a turn: a value
+  /// of shape [...].
+  mlir::Value addSlice(mlir::Value tensor);
+  /// Returns the state before a turn, of the type of `initial`.
+  mlir::Value addState(mlir::Value initial);
+  /// Returns a value from outside of the loop, within a turn. It has one
+  /// argument however often it is added.
+  mlir::Value addInvariant(mlir::Value value);
+
+  /// The tensor outside of the loop that an argument stands for: the whole
+  /// tensor of a slice, the initial state, or the invariant. Null for other
+  /// values than these arguments.
+  mlir::Value getOuter(mlir::Value argument) const;
+  bool isSlice(mlir::Value value) const { return isIn(slices, value); }
+  bool isState(mlir::Value value) const { return isIn(states, value); }
+  bool isInvariant(mlir::Value value) const { return isIn(invariants, value); }
+
+  /// Makes what is used in the turn, and defined outside of it, invariants;
+  /// constants are copied into the turn. Ops of the turn that depend on nothing
+  /// but such values are moved to `builder`, before the loop.
+  void capture(mlir::OpBuilder &builder);
+
+  /// Builds the op. `next` are the states after a turn, in the order in which
+  /// they were added, and `stacked` the entries of the other results. What
+  /// nothing reads is erased.
+  ScanOp finish(mlir::OpBuilder &builder, mlir::Location loc,
+                llvm::ArrayRef<mlir::Value> next,
+                llvm::ArrayRef<mlir::Value> stacked);
+
+private:
+  using Arguments = llvm::SmallVector<std::pair<mlir::Value, mlir::Value>>;
+
+  static bool isIn(const Arguments &arguments, mlir::Value value) {
+    return llvm::is_contained(llvm::make_first_range(arguments), value);
+  }
+  mlir::Value addArgument(Arguments &kind, mlir::Value outer, mlir::Type type);
+  bool isInTurn(mlir::Value value) const;
+
+  mlir::MLIRContext *context;
+  int64_t count;
+  bool reverse;
+  mlir::Block turn;
+  Arguments slices, states, invariants; ///< With what they stand for.
+};
+
+} // namespace gpuopt::nn
+
+#endif // GPUOPT_DIALECT_NN_IR_SCANBUILDER_H
