@@ -78,13 +78,23 @@ static KernelForm formOf(const KernelShape &shape) {
   return shape.loops.size() == 1 ? KernelForm::Flat : KernelForm::Rows;
 }
 
+/// Whether each row has an element of its own in a column. What all rows share,
+/// as the scale of a channel, is loaded before the first of them.
+static bool variesByRow(const KernelShape &shape, const AffineAccess &access) {
+  return llvm::any_of(llvm::zip(shape.loops, access.strides),
+                      [](const auto &loop) {
+                        return std::get<0>(loop).isReduced &&
+                               std::get<1>(loop) != 0;
+                      });
+}
+
 /// Returns how many loads of 16 bytes a thread needs for its part of a row.
 static int64_t loadsPerRow(const KernelShape &shape, int64_t lanes) {
   int64_t loads = 0;
   for (auto &[value, access] : shape.arguments) {
     auto type = llvm::cast<mlir::RankedTensorType>(value.getType());
     int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8) * lanes;
-    if (access.strides.back() != 0)
+    if (access.strides.back() != 0 && variesByRow(shape, access))
       loads += llvm::divideCeil(bytes, 16);
   }
   return std::max<int64_t>(loads, 1);

@@ -51,7 +51,12 @@
 // H200: device.loop row_groups %{{.*}} to %{{.*}} multiple 256 unroll 8 [#device.combiner<sum>]
 // A100-LABEL: device.kernel @fused_columns blocks 4 threads 256 groups 32 resident 2 [
 // ADA-LABEL: device.kernel @fused_columns blocks 4 threads 256 groups 32 resident 2 [
-train.step @forward_step forward ("x" %x: tensor<1024x1024xf32>, "y" %y: tensor<128x1024xf32>, "z" %z: tensor<1024x128xf32>) {
+
+// The scale of a column is loaded before its rows, so that loads of as many rows
+// are under way as without it.
+// H200-LABEL: device.kernel @fused_scaled_columns blocks 4 threads 256 groups 32 resident 2 [
+// H200: device.loop row_groups %{{.*}} to %{{.*}} multiple 256 unroll 8 [#device.combiner<sum>]
+train.step @forward_step forward ("x" %x: tensor<1024x1024xf32>, "y" %y: tensor<128x1024xf32>, "z" %z: tensor<1024x128xf32>, "w" %w: tensor<128xf32>) {
   %0 = nn.fused "tanh" %x : tensor<1024x1024xf32> -> tensor<1024x1024xf32> {
   ^bb0(%a: tensor<1024x1024xf32>):
     %1 = math.tanh %a : tensor<1024x1024xf32>
@@ -73,8 +78,17 @@ train.step @forward_step forward ("x" %x: tensor<1024x1024xf32>, "y" %y: tensor<
     %1 = nn.reduce sum %a [0] : tensor<1024x128xf32>
     nn.yield %1 : tensor<1x128xf32>
   }
+  %5 = nn.fused "scaled_columns" %z, %w : tensor<1024x128xf32>, tensor<128xf32> -> tensor<1x128xf32> {
+  ^bb0(%a: tensor<1024x128xf32>, %b: tensor<128xf32>):
+    %1 = nn.broadcast %b : tensor<128xf32> to tensor<1024x128xf32>
+    %6 = arith.mulf %a, %1 : tensor<1024x128xf32>
+    %7 = math.absf %6 : tensor<1024x128xf32>
+    %8 = nn.reduce sum %7 [0] : tensor<1024x128xf32>
+    nn.yield %8 : tensor<1x128xf32>
+  }
   train.output "a", %0 : tensor<1024x1024xf32>
   train.output "b", %2 : tensor<1024x128xf32>
   train.output "c", %3 : tensor<1024x1xf32>
   train.output "d", %4 : tensor<1x128xf32>
+  train.output "e", %5 : tensor<1x128xf32>
 }
