@@ -11,8 +11,12 @@ files=("${2:-scripts/requirements.txt}")
 if [[ ${files[0]} == scripts/requirements.txt ]] && command -v nvcc >/dev/null; then
   files+=(scripts/requirements-cuda.txt)
 fi
+alone=()
+if [[ ${files[0]} == scripts/requirements.txt ]]; then
+  alone=(scripts/requirements-no-deps.txt)
+fi
 stamp=$venv/installed.txt
-wanted=$(cat "${files[@]}")
+wanted=$(cat "${files[@]}" "${alone[@]}")
 if [[ -f $stamp && $(cat "$stamp") == "$wanted" ]]; then
   exit 0
 fi
@@ -27,5 +31,8 @@ if torch=$(grep '^torch==' "${files[0]}"); then
 fi
 for file in "${files[@]}"; do
   "${pip[@]}" -r "$file"
+done
+for file in "${alone[@]}"; do
+  "${pip[@]}" --no-deps -r "$file"
 done
 printf '%s\n' "$wanted" >"$stamp"

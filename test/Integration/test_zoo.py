@@ -8,6 +8,7 @@ import torch
 
 import gpuopt
 import zoo
+import zoo_conversion
 import zoo_forms
 import zoo_table
 from parity import measure, worst_gradient
@@ -75,6 +76,27 @@ def test_training(name, tmp_path):
         pytest.importorskip("timm", reason="timm is not installed")
     found = measure(zoo.make(name), tmp_path)
     assert found.holds(), found
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", zoo_conversion.MODELS)
+def test_training_of_converted(name, tmp_path):
+    if name.startswith("timm-"):
+        pytest.importorskip("timm", reason="timm is not installed")
+    found = measure(zoo_conversion.make(name), tmp_path)
+    assert found.holds(), found
+
+
+# One of each family that no other test has.
+@pytest.mark.parametrize("name", ["dlrm", "message-passing", "affine-flow", "set-detector", "grid-detector", "diffusion-unet"])
+def test_conversion(name, tmp_path):
+    assert "error" not in zoo_conversion.convert(name, tmp_path)
+
+
+def test_page_of_conversions_has_every_model():
+    page = (zoo_table.ROOT / "docs" / "converted-models.md").read_text()
+    assert re.findall(r"^\| [a-zA-Z ]+ \| ([\w-]+) \| (?:\d+|-) \|", page, re.M) == list(zoo_conversion.MODELS)
+    assert len(zoo.MODELS) + len(zoo_conversion.MODELS) >= 120
 
 
 def test_table_has_every_model():

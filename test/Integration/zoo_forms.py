@@ -41,7 +41,6 @@ PYTHONPATH=python build/venv/bin/python test/Integration/zoo_forms.py > docs/att
 ```
 
 Models without attention are left out.
-Those of timm want the package beside the others, as [models.md](models.md) says.
 
 | model | by calls | in memory |
 |---|---|---|

@@ -36,8 +36,8 @@ Measured on {machine} by
 PYTHONPATH=python build/venv/bin/python test/Integration/zoo_table.py build/zoo > docs/models.md
 ```
 
-test/Integration/zoo.py has each model's configuration. Those of timm want the package beside the others
-(`build/venv/bin/pip install --no-deps timm pillow pyyaml`; torchvision is not needed).
+test/Integration/zoo.py has each model's configuration. [converted-models.md](converted-models.md) lists more models, which
+were converted but not all trained.
 
 | model | nodes | converts | first loss | gradient | loss after {steps} steps | parity |
 |---|---|---|---|---|---|---|
