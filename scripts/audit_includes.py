@@ -64,7 +64,7 @@ RULES = [
          ["lib/Runtime/gpuopt/" + room for room in
           ("kernels", "device", "settings", "program", "data", "trainer")], ["system"]),
     Rule("lib/Runtime/emulation", "CUDA programs on the processor, for tests: threads of kernels, the CUDA runtime, "
-         "cuBLASLt and cuDNN", libraries=["system", "CUDA", "Boost"]),
+         "cuBLASLt, cuDNN and CUPTI", libraries=["system", "CUDA", "Boost"]),
     Rule("lib/Runtime/calibration", "the program that measures a device",
          ["lib/Runtime/gpuopt/" + room for room in ("kernels", "device", "settings", "ops")], ["system"]),
     Rule("lib/Runtime", "headers that emitted programs are built on, copied beside each program",
@@ -138,11 +138,11 @@ LIBRARIES = [
     (r"mlir/", "MLIR"),
     (r"llvm(-c)?/", "LLVM"),
     (r"google/protobuf/|onnx\.pb\.h$", "protobuf"),
-    (r"cuda|cublas|cudnn|nvtx3/|library_types", "CUDA"),
+    (r"cuda|cublas|cudnn|cupti|nvtx3/|library_types", "CUDA"),
     (r"boost/", "Boost"),
     (r"(zlib|jpeglib|jerror|png)\.h$", "codecs"),
     (r"dnnl", "oneDNN"),
-    (r"(sys/\w+|sanitizer/\w+|unistd|fcntl|spawn|dlfcn|signal|omp|immintrin)\.h$", "system"),
+    (r"(sys/\w+|sanitizer/\w+|unistd|fcntl|spawn|dlfcn|cxxabi|signal|omp|immintrin)\.h$", "system"),
     (r"(std(def|int)\.h|\w+)$", "C++"),
 ]
 LINKED = {"MLIR": "MLIR", "LLVM": "LLVM", "gpuopt_cudnn": "CUDA", "protobuf::libprotobuf-lite": "protobuf", "protobuf::libprotobuf": "protobuf",

@@ -39,6 +39,11 @@ if scripts/make-venv.sh build/venv; then
 else
   have_venv=0
 fi
+# It depends on JupyterLab, which no test needs: all that it imports is listed.
+if ((have_venv && GPUOPT_FULL_TESTS)); then
+  "$python" -m pip --disable-pip-version-check install --quiet --no-compile --no-deps -r scripts/requirements-full.txt ||
+    echo "the packages of scripts/requirements-full.txt cannot be installed" >&2
+fi
 
 say "Building"
 scripts/build.sh

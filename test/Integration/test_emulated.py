@@ -17,7 +17,7 @@ from exports import export_case
 from gpuopt import safetensors
 from parity import worst_gradient
 from test_optimizers import MuonWithAdamW
-from trace_readers import check_trace
+from trace_readers import check_trace, spans_of
 from training import OPTIMIZATION_FOR_ONE_STEP, CommandFailed, Result, Trainer, execute, gradients_of, train_torch
 
 MODELS = ["mlp", "cnn", "gpt2-tiny", "gpt2-words", "gpt2-vocabulary", "bert-tiny", "resnet18-tiny", "unet-tiny"]
@@ -431,6 +431,57 @@ def test_named_ranges(watched, tmp_path, monkeypatch):
     rows = json.loads((profiled / "profile/profile.json").read_text())["rows"]
     assert sum(row["calls"] for row in rows) == len(calls)
     check_trace(profiled / "profile/trace.json", "kernel")
+
+
+@pytest.mark.skipif(folder_of_cuda_header("cupti.h") is None, reason="no headers of CUPTI")
+def test_kernel_records(watched, monkeypatch):
+    """Where CUPTI is found, it tells when each kernel ran, in which stream and from which launch; else events tell when each
+    call did. The bits of the training stay."""
+    execute(["cmake", "--build", watched.trainer.folder / "build", "--target", "gpuopt_emulated_cupti"])
+
+    def profile():
+        run = watched.trainer.folder / f"run{watched.trainer.runs + 1}"
+        result = watched.train(seed=1, profile=f"wait=0,warmup=1,active={STEPS - 1}")
+        return result, run / "profile"
+
+    plain = watched.train(seed=1)
+    by_events, folder = profile()
+    assert_same_bits(plain, by_events)
+    averages = json.loads((folder / "profile.json").read_text())
+    assert averages["times_by"].startswith("events, not CUPTI: ")
+    assert {row["name"] for row in averages["rows"]} == {span["name"] for span in spans_of(folder / "trace.json", "kernel")}
+
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(watched.trainer.folder / "build/emulation/cupti"))
+    by_records, folder = profile()
+    assert_same_bits(plain, by_records)
+    rows = {row["name"]: row for row in json.loads((folder / "profile.json").read_text())["rows"]}
+    assert json.loads((folder / "profile.json").read_text())["times_by"] == "CUPTI"
+    assert "times: by CUPTI" in (folder / "table.txt").read_text()
+    assert rows.keys() == {row["name"] for row in averages["rows"]}
+    calls = spans_of(folder / "trace.json", "cpu_op")
+    launches = {span["args"]["correlation"]: span for span in spans_of(folder / "trace.json", "cuda_runtime")}
+    work = [span for kind in ("kernel", "gpu_memcpy", "gpu_memset") for span in spans_of(folder / "trace.json", kind)]
+    assert {span["name"] for span in calls} == rows.keys()
+    for span in work:
+        # Each was launched by a function of CUDA, before it ran, on a thread of the host.
+        launch = launches[span["args"]["correlation"]]
+        assert launch["ts"] <= span["ts"] and launch["pid"] != span["pid"] and span["args"]["stream"] == span["tid"]
+    kernels = [span for span in work if "call" in span["args"]]
+    assert {span["args"]["call"] for span in kernels} <= rows.keys()
+    assert {launches[span["args"]["correlation"]]["name"] for span in kernels} >= {"cudaLaunchKernelExC", "cuLaunchKernelEx"}
+    for name, row in rows.items():
+        own = [span for span in kernels if span["args"]["call"] == name]
+        assert row["calls"] == sum(span["name"] == name for span in calls)
+        assert row["ns"] == pytest.approx(1000 * sum(span["dur"] for span in own), rel=0.01, abs=2 * len(own) + 1)
+    # Batches are copied by a stream of their own, for no call.
+    assert {span["tid"] for span in work if span["name"] == "Memcpy HtoD"} - {span["tid"] for span in kernels}
+    check_trace(folder / "trace.json", "kernel")
+
+    # Another tool may have the device.
+    monkeypatch.setenv("GPUOPT_EMULATED_CUPTI_IS_TAKEN", "1")
+    result, folder = profile()
+    assert_same_bits(plain, result)
+    assert "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED" in json.loads((folder / "profile.json").read_text())["times_by"]
 
 
 # ---- The command ------------------------------------------------------------------------------------------------------

@@ -57,12 +57,12 @@ def test_trace(profiled, tmp_path):
     assert {event["name"] for event in trace["traceEvents"] if event["ph"] == "C"} == {"data wait (ms)", "memory (MiB)"}
 
 
-@pytest.mark.skipif(not trace_readers.HAS_PERFETTO, reason="no Perfetto, or no trace_processor_shell")
+@pytest.mark.skipif(not trace_readers.HAS_PERFETTO, reason="no perfetto of PyPI, or no trace_processor_shell on the PATH")
 def test_trace_in_perfetto(profiled):
     trace_readers.check_perfetto(profiled[1] / "profile/trace.json", "cpu_op")
 
 
-@pytest.mark.skipif(not trace_readers.HAS_HOLISTIC, reason="no HolisticTraceAnalysis")
+@pytest.mark.skipif(not trace_readers.HAS_HOLISTIC, reason="no HolisticTraceAnalysis, which --full installs")
 def test_trace_in_holistic_trace_analysis(profiled):
     trace_readers.check_holistic(profiled[1] / "profile/trace.json", "cpu_op")
 

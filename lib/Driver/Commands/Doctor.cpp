@@ -55,6 +55,10 @@ int gpuopt::examineInstallation(const DoctorOptions &options) {
     if (findings.areComplete())
       usable.push_back(target);
   }
+  if (llvm::any_of(options.targets, [](const TargetInfo *target) {
+        return target->runs_on_gpu;
+      }))
+    print(examineProfiling());
   print(examineData());
   if (options.trains)
     testTargets(usable);

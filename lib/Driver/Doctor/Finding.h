@@ -51,6 +51,9 @@ Findings examineMachine(const std::string &cache);
 /// Looks for what programs for `target` are built with and run on.
 Findings examineTarget(const TargetInfo &target);
 
+/// Looks for the library that times the kernels of a GPU.
+Findings examineProfiling();
+
 /// Looks for the libraries that read compressed data.
 Findings examineData();
 

@@ -207,6 +207,24 @@ Findings gpuopt::examineTarget(const TargetInfo &target) {
   return found;
 }
 
+Findings gpuopt::examineProfiling() {
+  static constexpr StringRef files[] = {"libcupti.so.13", "libcupti.so.12"};
+  std::vector<std::string> folders = foldersOfNvidia();
+  folders.push_back("/usr/local/cuda/extras/CUPTI/lib64");
+  return {"Profiles on a GPU (events take the place of CUPTI)",
+          nullptr,
+          {findLibrary({"CUPTI",
+                        files,
+                        "cupti.h",
+                        nullptr,
+                        nullptr,
+                        {},
+                        {},
+                        "install the CUDA toolkit, or pip install "
+                        "nvidia-cuda-cupti"},
+                       folders)}};
+}
+
 Findings gpuopt::examineData() {
   static constexpr StringRef zlib[] = {"libz.so.1"};
   static constexpr StringRef jpeg[] = {"libjpeg.so.62", "libjpeg.so.8"};

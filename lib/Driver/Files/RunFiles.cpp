@@ -115,6 +115,7 @@ Expected<KeyAverages> gpuopt::readProfile(StringRef run) {
   averages.target = stringIn(*object, "target");
   averages.device = stringIn(*object, "device");
   averages.limits_device = stringIn(*object, "limits_device");
+  averages.times_by = stringIn(*object, "times_by");
   averages.steps = object->getInteger("steps").value_or(0);
   averages.step_ns = numberIn(*object, "step_ns");
   averages.data_wait_ns = numberIn(*object, "data_wait_ns");

@@ -26,5 +26,26 @@ function(nvidia_library name header)
     "with pip, and set NVIDIA_WHEELS to site-packages/nvidia")
 endfunction()
 
+# Where a program finds CUPTI, which it loads if a profile is asked for, and its
+# header. Without them profiles take their times from events.
+set(cupti_header NOTFOUND)
+set(cupti_library NOTFOUND)
+set(cupti_roots ${CUDAToolkit_TARGET_DIR} ${CUDAToolkit_LIBRARY_ROOT}/extras/CUPTI)
+foreach(root IN LISTS nvidia_wheels)
+  list(APPEND cupti_roots ${root}/cu13 ${root}/cuda_cupti)
+endforeach()
+find_path(cupti_header cupti.h PATHS ${cupti_roots} PATH_SUFFIXES include NO_CACHE NO_DEFAULT_PATH)
+find_library(cupti_library NAMES libcupti.so.${CUDAToolkit_VERSION_MAJOR} PATHS ${cupti_roots}
+  PATH_SUFFIXES lib64 lib NO_CACHE NO_DEFAULT_PATH)
+add_library(gpuopt_cupti INTERFACE)
+if(cupti_header)
+  target_include_directories(gpuopt_cupti SYSTEM INTERFACE ${cupti_header})
+endif()
+if(cupti_library)
+  cmake_path(GET cupti_library PARENT_PATH cupti_folder)
+  target_link_options(gpuopt_cupti INTERFACE -Wl,-rpath,${cupti_folder})
+endif()
+target_link_libraries(gpuopt_cupti INTERFACE ${CMAKE_DL_LIBS})
+
 nvidia_library(cublasLt cublasLt.h libcublasLt.so libcublasLt.so.13 libcublasLt.so.12)
 nvidia_library(cudnn cudnn.h libcudnn.so libcudnn.so.9)

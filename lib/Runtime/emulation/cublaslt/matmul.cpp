@@ -252,10 +252,12 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t operation,
       call.summation = chosen.summation();
     }
     check_operands(call, workspace, chosen.workspace_bytes);
-    enqueue(stream_of(stream),
-            [call, workspace, bytes = chosen.workspace_bytes] {
-              Operands::spoil(workspace, bytes);
-              compute(call);
-            });
+    enqueue(
+        stream_of(stream),
+        [call, workspace, bytes = chosen.workspace_bytes] {
+          Operands::spoil(workspace, bytes);
+          compute(call);
+        },
+        library_kernel("cublaslt_matmul"));
   });
 }

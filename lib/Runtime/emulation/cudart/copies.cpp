@@ -71,10 +71,15 @@ void copy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
   if (is_pageable && is_captured(stream))
     refuse(cudaErrorStreamCaptureUnsupported,
            "a copy of pageable memory is captured");
+  Activity activity;
+  activity.kind = reads_host    ? ActivityKind::CopyToDevice
+                  : writes_host ? ActivityKind::CopyToHost
+                                : ActivityKind::CopyOnDevice;
+  activity.bytes = bytes;
   const CompletionPtr done =
       is_pageable && reads_host
-          ? enqueue(stream, staged_copy(to, from, bytes))
-          : enqueue(stream, [=] { memcpy(to, from, bytes); });
+          ? enqueue(stream, staged_copy(to, from, bytes), activity)
+          : enqueue(stream, [=] { memcpy(to, from, bytes); }, activity);
   if (waits || (is_pageable && writes_host))
     device().run_until(done);
 }
@@ -83,7 +88,10 @@ void fill(void *to, int value, size_t bytes, CUstream_st &stream) {
   if (bytes == 0)
     return;
   expect_on_device(device().memory, to, bytes, "the destination of a fill");
-  enqueue(stream, [=] { memset(to, value, bytes); });
+  Activity activity;
+  activity.kind = ActivityKind::Fill;
+  activity.bytes = bytes;
+  enqueue(stream, [=] { memset(to, value, bytes); }, activity);
 }
 
 cudaError_t allocate(MemoryKind kind, void **data, size_t bytes,

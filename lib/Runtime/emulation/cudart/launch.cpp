@@ -52,17 +52,33 @@ static void check_pointers(const std::vector<const void *> &pointers) {
       throw Fault("a kernel is given an address of the host's own memory");
 }
 
+static Activity activity_of(const cudaLaunchConfig_t &config,
+                            const std::string &name) {
+  Activity activity;
+  activity.kind = ActivityKind::Kernel;
+  activity.name = name;
+  const dim3 grid = config.gridDim, block = config.blockDim;
+  activity.grid[0] = grid.x, activity.grid[1] = grid.y,
+  activity.grid[2] = grid.z;
+  activity.block[0] = block.x, activity.block[1] = block.y,
+  activity.block[2] = block.z;
+  activity.shared_bytes = unsigned(config.dynamicSmemBytes);
+  return activity;
+}
+
 cudaError_t launch(const cudaLaunchConfig_t &config, const void *code,
-                   std::function<void()> kernel,
+                   const std::string &name, std::function<void()> kernel,
                    const std::vector<const void *> &pointers) {
   return cudart([&] {
     check_sizes(config);
     check_dynamic_memory(config.dynamicSmemBytes, code);
     check_pointers(pointers);
-    enqueue(stream_of(config.stream),
-            [grid = config.gridDim, block = config.blockDim,
-             bytes = config.dynamicSmemBytes,
-             body = std::move(kernel)] { run_grid(grid, block, bytes, body); });
+    enqueue(
+        stream_of(config.stream),
+        [grid = config.gridDim, block = config.blockDim,
+         bytes = config.dynamicSmemBytes,
+         body = std::move(kernel)] { run_grid(grid, block, bytes, body); },
+        activity_of(config, name));
   });
 }
 

@@ -76,15 +76,31 @@ static void enqueue_node(CUstream_st &stream, Work work) {
   stream.captured_last = {capture.nodes.size() - 1};
 }
 
-CompletionPtr enqueue(CUstream_st &stream, std::function<void()> function) {
-  Work work = make_work(std::move(function));
+static CompletionPtr add(CUstream_st &stream, std::function<void()> function) {
+  const Completions after = begin_work(stream);
+  stream.last = device().schedule.add(make_work(std::move(function)), after,
+                                      stream.number);
+  return stream.last;
+}
+
+CompletionPtr enqueue(CUstream_st &stream, std::function<void()> function,
+                      const Activity &activity) {
   if (is_captured(stream)) {
-    enqueue_node(stream, std::move(work));
+    enqueue_node(stream, make_work(std::move(function)));
     return nullptr;
   }
-  const Completions after = begin_work(stream);
-  stream.last = device().schedule.add(std::move(work), after, stream.number);
-  return stream.last;
+  ActivityListener *listener = *gpuopt_activity_listener();
+  if (!listener || activity.kind == ActivityKind::None)
+    return add(stream, std::move(function));
+  const uint32_t number = listener->begin_call(activity, stream.number);
+  auto timed = [listener, number, body = std::move(function)] {
+    const auto begin = std::chrono::steady_clock::now();
+    body();
+    listener->end_work(number, begin, std::chrono::steady_clock::now());
+  };
+  const CompletionPtr done = add(stream, std::move(timed));
+  listener->end_call(number);
+  return done;
 }
 
 // ---- Events ----------------------------------------------------------------
@@ -216,3 +232,9 @@ void forbid_in_capture(const char *function) {
 }
 
 } // namespace gpuopt::emulation
+
+[[gnu::visibility("default"), gnu::used]] gpuopt::emulation::ActivityListener **
+gpuopt_activity_listener() {
+  static gpuopt::emulation::ActivityListener *listener = nullptr;
+  return &listener;
+}

@@ -3,6 +3,7 @@
 // stream is captured, nodes of a graph take the place of completions.
 #pragma once
 
+#include "emulation/cudart/activity.h"
 #include "emulation/cudart/schedule.h"
 
 #include <cuda_runtime_api.h>
@@ -59,7 +60,8 @@ CUstream_st &stream_of(cudaStream_t handle);
 bool is_captured(const CUstream_st &stream);
 
 // Adds work to a stream, or a node to the graph that it is captured into.
-CompletionPtr enqueue(CUstream_st &stream, std::function<void()> work);
+CompletionPtr enqueue(CUstream_st &stream, std::function<void()> work,
+                      const Activity &activity = {});
 
 void record(CUevent_st &event, CUstream_st &stream);
 void wait(CUstream_st &stream, CUevent_st &event);

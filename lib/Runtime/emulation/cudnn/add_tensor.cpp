@@ -65,6 +65,8 @@ cudnnStatus_t cudnnAddTensor(cudnnHandle_t handle, const void *alpha,
     Operands operands("cudnnAddTensor");
     operands.reads("A", a, add.a.bytes());
     operands.writes("C", c, add.c.bytes());
-    enqueue(stream_of(handle->stream), [add] { add_tensors(add); });
+    enqueue(
+        stream_of(handle->stream), [add] { add_tensors(add); },
+        library_kernel("cudnnAddTensor"));
   });
 }

@@ -54,10 +54,13 @@ void run(cudnnHandle_t handle, const ConvolutionCall &call,
                                        " bytes, but the algorithm needs " +
                                        std::to_string(kWorkspaceBytes));
   check_operands(call, function, workspace, kWorkspaceBytes);
-  enqueue(stream_of(handle->stream), [call, workspace] {
-    Operands::spoil(workspace, kWorkspaceBytes);
-    compute(call);
-  });
+  enqueue(
+      stream_of(handle->stream),
+      [call, workspace] {
+        Operands::spoil(workspace, kWorkspaceBytes);
+        compute(call);
+      },
+      library_kernel(function));
 }
 
 } // namespace

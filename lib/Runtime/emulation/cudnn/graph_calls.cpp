@@ -151,10 +151,13 @@ void execute(cudnnHandle_t handle, const GraphDescriptor &plan,
   void *workspace =
       bytes ? pack.one<void *>(CUDNN_ATTR_VARIANT_PACK_WORKSPACE) : nullptr;
   check_operands(call, "cudnnBackendExecute", workspace, bytes);
-  enqueue(stream_of(handle->stream), [call, workspace, bytes] {
-    Operands::spoil(workspace, bytes);
-    compute(call);
-  });
+  enqueue(
+      stream_of(handle->stream),
+      [call, workspace, bytes] {
+        Operands::spoil(workspace, bytes);
+        compute(call);
+      },
+      library_kernel("cudnnBackendExecute"));
 }
 
 } // namespace

@@ -8,8 +8,10 @@
 #undef cudaLaunchKernelEx
 
 #include <functional>
+#include <string>
 #include <tuple>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -20,8 +22,16 @@ namespace gpuopt::emulation {
 // are not checked. `code` is the kernel's address, by which its attributes are
 // known.
 cudaError_t launch(const cudaLaunchConfig_t &config, const void *code,
-                   std::function<void()> kernel,
+                   const std::string &name, std::function<void()> kernel,
                    const std::vector<const void *> &pointers);
+
+// Returns a mangled name for kernels of a type. Their own names are unknown,
+// because kernels are static.
+template <class... Parameters>
+std::string name_of_kernel() {
+  const std::string type = typeid(void(Parameters...)).name(); // "FvPKfE"
+  return "_Z6kernel" + type.substr(2, type.size() - 3);
+}
 
 template <class T>
 void note_pointer(std::vector<const void *> &pointers, const T &argument) {
@@ -47,5 +57,6 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config,
       held);
   return gpuopt::emulation::launch(
       *config, reinterpret_cast<const void *>(kernel),
+      gpuopt::emulation::name_of_kernel<Parameters...>(),
       [kernel, held] { std::apply(kernel, held); }, pointers);
 }

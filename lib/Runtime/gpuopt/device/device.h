@@ -8,6 +8,7 @@
 //   ctx.library<L>()                         the one L of this context
 #pragma once
 
+#include "gpuopt/device/device_work.h"
 #include "gpuopt/device/error.h"
 #include "gpuopt/kernels/types.h"
 
@@ -29,13 +30,6 @@ std::string content_of(const Key &key) {
                 "plain data");
   return std::string(reinterpret_cast<const char *>(&key), sizeof key);
 }
-
-// When a call ran, in nanoseconds of the host's clock: on the device, and, for
-// as long as the host took to launch it, on the host.
-struct TimedCall {
-  double begin = 0, duration = 0;
-  double host_begin = 0, host_duration = 0;
-};
 
 HOST_DEVICE constexpr int64_t ceil_div(int64_t a, int64_t b) {
   return (a + b - 1) / b;

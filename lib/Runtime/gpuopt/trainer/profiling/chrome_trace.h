@@ -20,6 +20,7 @@ struct TracedStep {
   double data_wait_ns = 0;
   double used_bytes = 0; // of memory, at the end of the step
   std::vector<TimedRun> runs;
+  std::vector<DeviceWork> others = {}; // work of no call, as copies of batches
 };
 
 class ChromeTrace {
@@ -39,7 +40,6 @@ public:
     name_thread(process, trainer, "trainer");
     if (kHasStream) {
       name_process(kDevice, device_name(), 1);
-      name_thread(kDevice, kStream, "stream of the step");
     }
   }
 
@@ -52,6 +52,8 @@ public:
     counter("memory (MiB)", double(step.end), step.used_bytes / (1 << 20));
     for (const TimedRun &run : step.runs)
       add(run);
+    for (const DeviceWork &work : step.others)
+      add(work, "");
   }
 
   // What other threads, and the trainer between the calls, have done.
@@ -79,13 +81,15 @@ private:
          last.host_begin + last.host_duration - first.host_begin, "");
     for_each_row(program, run, [&](const TimedRow &row) {
       for (int i = 0; i < row.count; i++)
-        add(run.function, row.index, run.calls[row.first + size_t(i)]);
+        add(run, row.index, run.calls[row.first + size_t(i)]);
     });
   }
 
-  // A call is a span of the host; where the device has a stream of its own, the
-  // launch and the kernel are two, which have one correlation.
-  void add(const TimedFunction &function, int row, const TimedCall &call) {
+  // A call is a span of the host. Where the device says what it did for it,
+  // there is more; where only timestamps in its stream are known, the launch
+  // and the kernel are two spans, which have one correlation.
+  void add(const TimedRun &run, int row, const TimedCall &call) {
+    const TimedFunction &function = run.function;
     const CallInfo &info = function.calls.data[row];
     static const CallWork unknown{};
     const CallWork &work =
@@ -103,17 +107,70 @@ private:
     if (work.limit_ns > 0 && call.duration > 0)
       about += number(", \"percent of limit\": %.1f",
                       100 * work.limit_ns / call.duration);
-    if (!kHasStream)
-      return span(name, "cpu_op", process, trainer, call.begin, call.duration,
-                  about);
+    if (!kHasStream || run.has_records) {
+      span(name, "cpu_op", process, trainer, call.host_begin,
+           call.host_duration, about);
+      for (const DeviceWork &work : call.work)
+        add(work, ", \"call\": " + json_quoted(name) + ", " + about);
+      return;
+    }
     const std::string id = std::to_string(++correlation);
     span(name, "cuda_runtime", process, trainer, call.host_begin,
          call.host_duration, "\"correlation\": " + id);
     flow('s', process, trainer, call.host_begin, id);
+    name_stream(kStream, "stream of the step");
     span(name, "kernel", kDevice, kStream, call.begin, call.duration,
          about + ", \"device\": 0, \"stream\": " + std::to_string(kStream) +
              ", \"correlation\": " + id);
     flow('f', kDevice, kStream, call.begin, id);
+  }
+
+  // Work of the device, and the function of CUDA that has launched it. The
+  // correlations are not CUPTI's, which may begin anew.
+  void add(const DeviceWork &work, const std::string &about) {
+    const std::string id = std::to_string(++correlation);
+    if (!work.function.empty()) {
+      span(work.function, "cuda_runtime", process, work.thread, work.host_begin,
+           work.host_duration, "\"correlation\": " + id);
+      flow('s', process, work.thread, work.host_begin, id);
+    }
+    name_stream(work.stream, "stream " + std::to_string(work.stream));
+    std::string members =
+        "\"device\": 0, \"context\": " + std::to_string(work.context) +
+        ", \"stream\": " + std::to_string(work.stream) +
+        ", \"correlation\": " + id;
+    if (work.kind == WorkKind::Kernel)
+      members +=
+          ", \"grid\": " + triple(work.grid) +
+          ", \"block\": " + triple(work.block) +
+          ", \"registers per thread\": " + std::to_string(work.registers) +
+          ", \"shared memory\": " + std::to_string(work.shared_bytes);
+    else
+      members += ", \"copied bytes\": " + std::to_string(work.bytes);
+    span(work.name, category_of(work.kind), kDevice, work.stream, work.begin,
+         work.duration, members + about);
+    if (!work.function.empty())
+      flow('f', kDevice, work.stream, work.begin, id);
+  }
+  // As torch.profiler calls them.
+  static const char *category_of(WorkKind kind) {
+    switch (kind) {
+    case WorkKind::Copy:
+      return "gpu_memcpy";
+    case WorkKind::Fill:
+      return "gpu_memset";
+    case WorkKind::Kernel:
+      break;
+    }
+    return "kernel";
+  }
+  static std::string triple(const int64_t (&sizes)[3]) {
+    return "[" + std::to_string(sizes[0]) + ", " + std::to_string(sizes[1]) +
+           ", " + std::to_string(sizes[2]) + "]";
+  }
+  void name_stream(int64_t stream, const std::string &name) {
+    if (known_streams.insert(stream).second)
+      name_thread(kDevice, stream, name);
   }
 
   // Returns the nodes of a row, and how many more share its call.
@@ -184,7 +241,7 @@ private:
   const Program &program;
   int64_t origin, process, trainer; // the thread that runs the steps
   int64_t correlation = 0;
-  std::set<int64_t> known_threads;
+  std::set<int64_t> known_threads, known_streams;
   bool is_first = true;
   std::string text;
 };

@@ -28,6 +28,7 @@ struct KeyAverage {
 struct KeyAverages {
   std::string program, target, device;
   std::string limits_device; // by whose rates limit_ns was computed
+  std::string times_by;      // of a GPU: "CUPTI", or "events" and why
   int64_t steps = 0;
   double step_ns = 0;      // of all steps, from the first call to the last
   double data_wait_ns = 0; // of all steps
@@ -153,6 +154,8 @@ inline std::string table_of(const KeyAverages &averages, size_t most = 0) {
   if (!averages.limits_device.empty())
     text += "% of limit: by the rates of '" + averages.limits_device +
             "'; above 100% where data comes from caches\n";
+  if (!averages.times_by.empty())
+    text += "times: by " + averages.times_by + "\n";
   return text;
 }
 

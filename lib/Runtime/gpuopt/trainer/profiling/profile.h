@@ -36,15 +36,16 @@ public:
     tracer.record(schedule.is_active(step));
     begin = trace_now();
   }
-  // Adds what a step has run that was done at `end`. `name` is its number in
-  // all runs of the training.
-  void end_step(Context &ctx, int64_t step, int64_t name, int64_t end,
-                std::vector<TimedRun> runs, double data_wait_ms) {
+  // Adds a step, of which its begin and the memory are not known yet. `source`
+  // says what told the times.
+  void end_step(Context &ctx, int64_t step, TracedStep traced,
+                const std::string &source) {
     if (!schedule.is_active(step))
       return;
-    TracedStep traced{name, begin, end, data_wait_ms * 1e6, 0, {}};
-    table.end_step(double(traced.end - traced.begin), traced.data_wait_ns);
-    for (const TimedRun &run : runs) {
+    traced.begin = begin;
+    table.end_step(double(traced.end - traced.begin), traced.data_wait_ns,
+                   source);
+    for (const TimedRun &run : traced.runs) {
       table.add(run);
       traced_calls += int64_t(run.calls.size());
     }
@@ -53,7 +54,7 @@ public:
     if (traced_calls > kMostTracedCalls)
       left_out++;
     else
-      traced.runs = std::move(runs), steps.push_back(std::move(traced));
+      steps.push_back(std::move(traced));
     // Checkpoints and validations after the step are recorded, too.
     if (schedule.ends_cycle(step))
       is_due = true;

@@ -77,7 +77,9 @@ public:
         sum.nodes.insert(call.origin);
     });
   }
-  void end_step(double step_ns, double data_wait_ns) {
+  void end_step(double step_ns, double data_wait_ns,
+                const std::string &source) {
+    averages.times_by = source;
     averages.steps++;
     averages.step_ns += step_ns;
     averages.data_wait_ns += data_wait_ns;
@@ -120,6 +122,7 @@ inline std::string json_of(const KeyAverages &averages) {
      << ",\n \"target\": " << json_quoted(averages.target)
      << ",\n \"device\": " << json_quoted(averages.device)
      << ",\n \"limits_device\": " << json_quoted(averages.limits_device)
+     << ",\n \"times_by\": " << json_quoted(averages.times_by)
      << ",\n \"steps\": " << averages.steps
      << ",\n \"step_ns\": " << averages.step_ns
      << ",\n \"data_wait_ns\": " << averages.data_wait_ns << ",\n \"rows\": [";

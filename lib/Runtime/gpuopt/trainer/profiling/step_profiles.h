@@ -61,11 +61,17 @@ public:
     if (!covers(step))
       return;
     const int64_t end = trace_now(); // reading the timer takes time
-    std::vector<TimedRun> runs = timer.take();
+    std::vector<TimedRun> runs = timer.take(ctx);
+    std::vector<DeviceWork> others = timer.take_others();
+    if (!covers(step + 1))
+      timer.rest();
     if (costs && costs->covers(step))
       end_step_of_costs(step, runs);
     if (profile)
-      profile->end_step(ctx, step, number, end, std::move(runs), data_wait_ms);
+      profile->end_step(ctx, step,
+                        {number, 0, end, data_wait_ms * 1e6, 0, std::move(runs),
+                         std::move(others)},
+                        timer.source());
   }
   // Returns the table so far; without --profile, an empty one.
   KeyAverages averages() const {

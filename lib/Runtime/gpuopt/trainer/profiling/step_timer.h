@@ -3,6 +3,7 @@
 // are.
 #pragma once
 
+#include "gpuopt/device/call_records.h"
 #include "gpuopt/device/call_timing.h"
 #include "gpuopt/program/program.h"
 
@@ -30,32 +31,64 @@ inline TimedFunction timed_update(const Program &program) {
 struct TimedRun {
   TimedFunction function;
   std::vector<TimedCall> calls;
+  bool has_records = false; // the calls have what the device did for them
 };
 
 class StepTimer {
 public:
   // Runs a function call by call; on CUDA, in no graph.
   void run(Context &ctx, char *memory, const TimedFunction &function) {
-    if (timestamps.size() == functions.size())
-      timestamps.emplace_back();
-    Timestamps &own = timestamps[functions.size()];
+    if (functions.empty())
+      has_records = records.begin();
     functions.push_back(function);
-    {
-      const ObserverScope scope(ctx, own);
+    if (has_records) {
+      records.begin_function();
+      const ObserverScope scope(ctx, records);
       function.run(ctx, memory);
+      records.end_function();
+      return;
     }
+    if (timestamps.size() < functions.size())
+      timestamps.emplace_back();
+    Timestamps &own = timestamps[functions.size() - 1];
+    const ObserverScope scope(ctx, own);
+    function.run(ctx, memory);
     own.add(ctx);
   }
   // Returns what has run since the last call. The device is done with it.
-  std::vector<TimedRun> take() {
+  std::vector<TimedRun> take(Context &ctx) {
+    std::vector<std::vector<TimedCall>> calls;
+    if (has_records && !functions.empty())
+      calls = records.take(ctx);
     std::vector<TimedRun> runs;
     for (size_t i = 0; i < functions.size(); i++)
-      runs.push_back({functions[i], timestamps[i].take_calls()});
+      runs.push_back(
+          {functions[i],
+           has_records ? std::move(calls[i]) : timestamps[i].take_calls(),
+           has_records});
     functions.clear();
     return runs;
   }
+  // Returns what the device has done beside the calls, as far as it is known.
+  std::vector<DeviceWork> take_others() { return records.take_others(); }
+  // Ends recording until the next run.
+  void rest() { records.end(); }
+
+  // Returns what told the times so far, in a few words, or nothing on the host.
+  std::string source() const {
+    if (kStagingIsDevice)
+      return "";
+    if (!has_records)
+      return "events, not CUPTI: " + records.why_not();
+    return "CUPTI" + (records.dropped()
+                          ? ", which had no room for " +
+                                std::to_string(records.dropped()) + " records"
+                          : std::string());
+  }
 
 private:
+  CallRecords records;
+  bool has_records = false;          // of the functions below
   std::deque<Timestamps> timestamps; // one for each function of a step
   std::vector<TimedFunction> functions;
 };
