@@ -27,9 +27,11 @@ struct ProfileOptions {
 
 /// What `gpuopt advise` is asked for.
 struct AdviseOptions {
-  std::string run;      ///< The folder of its results.
-  int64_t seconds = 0;  ///< How long other flags are planned; 0: not at all.
-  bool isBrief = false; ///< Whether to print the verdict and the plans alone.
+  std::string run;     ///< The folder of its results.
+  int64_t seconds = 0; ///< How long other flags are planned; 0: not at all.
+  /// Whether to print the plans alone. The end of a run asks for that, where
+  /// nobody has asked for plans: whatever fails says nothing.
+  bool plansOnly = false;
 };
 
 /// What `gpuopt report` is asked for.

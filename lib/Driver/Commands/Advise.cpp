@@ -40,53 +40,83 @@ static void printPlans(const AdviseOptions &options, const json::Object &plan,
         planAlternatives({description.traits, figures, verdict}, *planner);
   else
     alternatives.problem = toString(planner.takeError());
-  if (options.isBrief) // nobody has asked for plans
+  if (options.plansOnly)
     alternatives.problem.clear();
   printAlternatives(alternatives, outs());
 }
 
-int gpuopt::adviseRun(const AdviseOptions &options) {
-  const std::string &run = options.run;
+namespace {
+/// What the files of a run say.
+struct JudgedRun {
+  RunDescription description;
+  RunFigures figures;
+  Verdict verdict;
+  std::optional<json::Object> plan; ///< Of its program, if it is known.
+  bool isProfiled = false;
+};
+} // namespace
+
+static Expected<JudgedRun> judgeRun(const std::string &run) {
+  JudgedRun judged;
   if (Error error = checkIsRun(run))
-    return failure(std::move(error));
+    return error;
   Expected<RunDescription> description = readRunDescription(run);
   if (!description)
-    return failure(description.takeError());
+    return description.takeError();
+  judged.description = std::move(*description);
   Expected<RunMetrics> metrics = readMetrics(run);
   if (!metrics)
-    return failure(metrics.takeError());
+    return metrics.takeError();
   Expected<RunFigures> figures =
-      figuresOf(*metrics, run, description->traits.begun_at);
+      figuresOf(*metrics, run, judged.description.traits.begun_at);
   if (!figures)
-    return failure(figures.takeError());
-  bool isProfiled = hasProfile(run);
-  if (isProfiled) {
+    return figures.takeError();
+  judged.figures = *figures;
+  judged.isProfiled = hasProfile(run);
+  if (judged.isProfiled) {
     Expected<KeyAverages> profile = readProfile(run);
     if (!profile)
-      return failure(profile.takeError());
-    add_profile(*profile, *figures);
+      return profile.takeError();
+    add_profile(*profile, judged.figures);
   }
-  if (!options.isBrief)
-    outs() << formatv(
-        "{0} steps of {1:f1} ms on average, {2:f2} ms of them wait "
-        "for data\n",
-        figures->steps, figures->step_ms, figures->data_wait_ms);
-  Verdict judged = judge(description->traits, *figures);
-  std::string verdict = describe(judged);
+  judged.verdict = judge(judged.description.traits, judged.figures);
+  Expected<json::Object> plan = readPlan(run, judged.description.command);
+  if (plan)
+    judged.plan = std::move(*plan);
+  else // a run of a trainer that was moved away
+    consumeError(plan.takeError());
+  return judged;
+}
+
+static void printVerdict(const JudgedRun &run) {
+  outs() << formatv("{0} steps of {1:f1} ms on average, {2:f2} ms of them wait "
+                    "for data\n",
+                    run.figures.steps, run.figures.step_ms,
+                    run.figures.data_wait_ms);
+  std::string verdict = describe(run.verdict);
   outs() << (verdict.empty() ? "verdict: none: the program has no estimates "
                                "and the run no profile; --profile active=3"
                              : verdict)
          << "\n";
-  Expected<json::Object> plan = readPlan(run, description->command);
-  if (!options.isBrief)
-    printOthers(*figures, plan ? budgetCostOf(*plan) : 0);
+  printOthers(run.figures, run.plan ? budgetCostOf(*run.plan) : 0);
   outs().flush();
-  if (plan && options.seconds > 0)
-    printPlans(options, *plan, *description, *figures, judged);
-  else if (!plan) // a run of a trainer that was moved away
-    consumeError(plan.takeError());
-  if (!options.isBrief && !isProfiled && !verdict.empty())
-    outs() << "to judge by measured times: gpuopt profile " << shellWord(run)
-           << "\n";
+}
+
+int gpuopt::adviseRun(const AdviseOptions &options) {
+  Expected<JudgedRun> run = judgeRun(options.run);
+  if (!run && options.plansOnly) {
+    consumeError(run.takeError());
+    return 0;
+  }
+  if (!run)
+    return failure(run.takeError());
+  if (!options.plansOnly)
+    printVerdict(*run);
+  if (run->plan && options.seconds > 0)
+    printPlans(options, *run->plan, run->description, run->figures,
+               run->verdict);
+  if (!options.plansOnly && !run->isProfiled && !run->verdict.bound.empty())
+    outs() << "to judge by measured times: gpuopt profile "
+           << shellWord(options.run) << "\n";
   return 0;
 }

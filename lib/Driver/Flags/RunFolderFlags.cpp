@@ -38,8 +38,9 @@ Flag<int64_t> adviceSeconds("time-limit", 20,
                             cl::value_desc("SECONDS"),
                             cl::cat(adviseCategory()),
                             cl::sub(adviseCommand()));
-Switch adviceIsBrief("brief", cl::desc("print the verdict and the plans alone"),
-                     cl::cat(adviseCategory()), cl::sub(adviseCommand()));
+Switch plansOnly("plans-only",
+                 cl::desc("print the plans with other flags alone, if any"),
+                 cl::cat(adviseCategory()), cl::sub(adviseCommand()));
 cl::list<std::string> reported(cl::Positional, cl::desc("<RUN> [RUN ...]"),
                                cl::OneOrMore, cl::sub(reportCommand()));
 CheckedOpt<std::string> page("o", cl::desc("the page to write"),
@@ -85,7 +86,7 @@ static Error checkTimeLimit(int64_t seconds) {
 Expected<AdviseOptions> gpuopt::collectAdvise() {
   if (Error error = checkTimeLimit(adviceSeconds))
     return std::move(error);
-  return AdviseOptions{advised, adviceSeconds, adviceIsBrief};
+  return AdviseOptions{advised, adviceSeconds, plansOnly};
 }
 
 Expected<ReportOptions> gpuopt::collectReport() {

@@ -222,17 +222,15 @@ TEST(Advice, TakesAFiftiethOfTheTime) {
 TEST(Advice, ComesFromTheProgramThatStartedTheTrainer) {
   TemporaryFolder folder;
   const std::string advisor = folder / "advisor", said = folder / "said";
-  write_file(advisor, "#!/bin/sh\necho \"$@\" > " + said + "\nexit $STATUS\n");
+  write_file(advisor, "#!/bin/sh\necho \"$@\" > " + said + "\nexit 7\n");
   std::filesystem::permissions(advisor, std::filesystem::perms::owner_all);
-  setenv("STATUS", "0", 1);
-  EXPECT_TRUE(print_advice(advisor.c_str(), "a run", 7));
-  EXPECT_EQ(read_file(said), "advise --brief --time-limit=7 a run\n");
-  setenv("STATUS", "1", 1); // then the trainer's own verdict is printed
-  EXPECT_FALSE(print_advice(advisor.c_str(), "a run", 7));
-  unsetenv("STATUS");
-  EXPECT_FALSE(print_advice((folder / "none").c_str(), "a run", 7));
-  EXPECT_FALSE(print_advice(nullptr, "a run", 7));
-  EXPECT_FALSE(print_advice(advisor.c_str(), "a run", 0));
+  EXPECT_EXIT(become_advisor(advisor.c_str(), "a run", 9),
+              testing::ExitedWithCode(7), "");
+  EXPECT_EQ(read_file(said), "advise --plans-only --time-limit=9 a run\n");
+  // These return, and the trainer ends as it would.
+  become_advisor((folder / "none").c_str(), "a run", 9);
+  become_advisor(nullptr, "a run", 9);
+  become_advisor(advisor.c_str(), "a run", 0);
 }
 
 struct VerdictTest : testing::Test {

@@ -2,12 +2,9 @@
 // other flags would have made of it: `gpuopt advise`, which plans with them.
 #pragma once
 
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -26,25 +23,17 @@ inline int64_t advice_seconds(double trained_ms) {
   return seconds < kLeast ? 0 : int64_t(std::min(seconds, kMost));
 }
 
-// Prints the advice on the run in a folder. Returns false if there is none.
-inline bool print_advice(const char *advisor, const std::string &folder,
-                         int64_t seconds) {
+// Becomes the program that prints the advice on the run in a folder. Nothing of
+// the run is held any more, neither the device nor the folder's lock, and the
+// run has been told whole. Returns if there is no advice.
+inline void become_advisor(const char *advisor, const std::string &folder,
+                           int64_t seconds) {
   if (!advisor || seconds <= 0)
-    return false;
-  fflush(stdout);
+    return;
+  fflush(nullptr);
   const std::string limit = "--time-limit=" + std::to_string(seconds);
-  const char *arguments[] = {advisor,       "advise",       "--brief",
-                             limit.c_str(), folder.c_str(), nullptr};
-  pid_t child = 0;
-  if (posix_spawn(&child, advisor, nullptr, nullptr,
-                  const_cast<char *const *>(arguments), environ) != 0)
-    return false;
-  int status = 0;
-  pid_t ended = 0;
-  do
-    ended = waitpid(child, &status, 0);
-  while (ended < 0 && errno == EINTR);
-  return ended == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  execl(advisor, advisor, "advise", "--plans-only", limit.c_str(),
+        folder.c_str(), nullptr);
 }
 
 } // namespace gpuopt

@@ -133,14 +133,15 @@ public:
     for (double *sum :
          {&means.step_ms, &means.data_wait_ms, &means.checkpoint_ms})
       *sum /= double(figures.steps);
-    if (!is_interrupted && !is_quiet &&
-        print_advice(getenv(kAdvisorVariable), folder,
-                     advice_seconds(figures.step_ms)))
-      return; // it has the verdict, too
+    if (!is_interrupted && !is_quiet)
+      seconds_for_advice = advice_seconds(figures.step_ms);
     add_profile(profile, means);
     if (const std::string text = describe(judge(traits, means)); !text.empty())
       printf("%s\n", text.c_str());
   }
+
+  // How long advice on the run that has ended may take; 0: there is none.
+  int64_t advice() const { return seconds_for_advice; }
 
 private:
   // A run goes on without it.
@@ -162,6 +163,7 @@ private:
   MemoryWatch memory;
   RunFigures figures; // sums
   bool is_first = true;
+  int64_t seconds_for_advice = 0;
 };
 
 } // namespace gpuopt

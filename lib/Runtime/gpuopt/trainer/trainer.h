@@ -67,6 +67,8 @@ public:
     profiles.end();
     return status;
   }
+  // How long advice on the run that has ended may take; 0: there is none.
+  int64_t advice() const { return summary.advice(); }
 
 private:
   using Clock = std::chrono::steady_clock;
@@ -588,7 +590,17 @@ inline int trainer_main(int argc, char **argv, const Program &program) {
     Settings settings = parse_settings(argc, argv, program);
     if (settings.quiet && !freopen("/dev/null", "w", stdout))
       throw Error(std::string("cannot open '/dev/null': ") + strerror(errno));
-    return Trainer(program, std::move(settings)).run();
+    const std::string folder = settings.output_dir;
+    int64_t seconds = 0;
+    int status = 0;
+    {
+      Trainer trainer(program, std::move(settings));
+      status = trainer.run();
+      seconds = trainer.advice();
+    }
+    if (status == 0)
+      become_advisor(getenv(kAdvisorVariable), folder, seconds);
+    return status;
   } catch (const std::exception &error) {
     fprintf(stderr, "%s: error: %s\n", program.name, error.what());
     return 1;
