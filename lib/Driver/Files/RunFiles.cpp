@@ -153,6 +153,7 @@ Expected<RunDescription> gpuopt::readRunDescription(StringRef run) {
   RunTraits &traits = description.traits;
   traits.target = stringIn(*object, "target");
   traits.num_workers = integer("num_workers");
+  traits.finds_workers = object->getBoolean("finds_workers").value_or(false);
   traits.batch_size = integer("batch_size");
   traits.accumulation_steps = integer("accumulation_steps");
   traits.is_half = object->getBoolean("is_half").value_or(false);

@@ -63,6 +63,10 @@ static std::string nameOf(const CompileSetting &setting) {
 }
 
 static std::string defaultOf(const SettingInfo &setting) {
+  // The commands of gpuopt have no default here, and each program its own.
+  if (setting.name == "output-dir")
+    return "trainer: " + TrainingSettings().output_dir +
+           ", predictor: predicted";
   return setting.otherwise.empty() ? value_text(setting, TrainingSettings())
                                    : std::string(setting.otherwise);
 }

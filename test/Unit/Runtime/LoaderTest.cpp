@@ -96,6 +96,39 @@ TEST_F(LoaderTest, FindsANumberOfWorkersAndChangesNoBatch) {
   EXPECT_GE(loader.num_workers(), 1);
 }
 
+TEST_F(LoaderTest, TakesNoWorkBetweenTwoRunsForAStep) {
+  if (threads_within_quota(int(std::thread::hardware_concurrency()),
+                           cpu_quota()) == 1)
+    GTEST_SKIP() << "there is one core, so nothing is measured";
+  // Validations of three batches, which wait for slow samples, with training
+  // between them: its time must not hide that they wait.
+  struct LateSource : NpySource {
+    using NpySource::NpySource;
+    void read(const SampleDraw &draw, uint8_t *to) const override {
+      std::this_thread::sleep_for(std::chrono::microseconds(500));
+      NpySource::read(draw, to);
+    }
+  };
+  DataSources late;
+  late.push_back(
+      std::make_unique<LateSource>(folder / "x.npy", inputs[0].tensor));
+  Context ctx(1);
+  Loader loader(ctx, program, std::move(late),
+                {4, /*shuffle=*/false, 7, kAutoWorkers, 1});
+  float batch[8];
+  std::string news;
+  for (int validation = 0; validation < 80 && news.empty(); validation++) {
+    loader.begin_anew();
+    for (int i = 0; i < 3; i++)
+      loader.deliver(reinterpret_cast<char *>(batch));
+    news = loader.take_news();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  // Beside the 20 ms of training, they would be about a sixth.
+  ASSERT_NE(news.find("waits for data for "), std::string::npos) << news;
+  EXPECT_GT(atoi(news.c_str() + news.find("for data for ") + 13), 50) << news;
+}
+
 // What the process may have of address space beside what it has: room for the
 // stacks of that many threads.
 struct RoomForThreads {

@@ -257,6 +257,12 @@ TEST_F(VerdictTest, TellsDataFirst) {
                     "many samples");
   run.num_workers = 0;
   EXPECT_NE(text().find("--num-workers 2:"), std::string::npos) << text();
+  run.finds_workers = true;
+  run.num_workers = 3;
+  EXPECT_EQ(text().find("more threads"), std::string::npos) << text();
+  EXPECT_NE(text().find("auto has found that more than 3 gain nothing"),
+            std::string::npos)
+      << text();
   measured.data_wait_ms = 9;
   EXPECT_EQ(text().find("data-bound"), std::string::npos) << text();
 }

@@ -111,6 +111,10 @@ public:
   // Returns how many threads prepare batches, now.
   int num_workers() const { return active; }
 
+  // Says that other work has come between the last batch and the next one, as
+  // training does between two validations: that was no step of the batch.
+  void begin_anew() { follows_step = false; }
+
   // Returns how many threads --num-workers auto has come to, once; else
   // nothing.
   std::string take_news() {
@@ -184,9 +188,9 @@ public:
       places.erase(delivered++);
     }
     changed.notify_all();
-    if (delivered > options.first_batch + 1 &&
-        tuner.batch(waited, milliseconds(last_delivery, start)))
+    if (follows_step && tuner.batch(waited, milliseconds(last_delivery, start)))
       use_workers(tuner.workers());
+    follows_step = true;
     last_delivery = Clock::now();
     return waited;
   }
@@ -434,6 +438,8 @@ private:
   WorkerTuner tuner;
   int active = 0; // workers that may run
   Clock::time_point last_delivery;
+  bool follows_step =
+      false; // whether the last delivery was for the step before
   bool has_told_workers = false;
   Copy copies[2];
   size_t copies_count = 1;

@@ -42,7 +42,8 @@ inline void add_work(const Program &program, const Table<CallInfo> &calls,
 inline RunTraits traits_of(const Program &program, const Settings &s) {
   RunTraits traits;
   traits.target = kTargetName;
-  traits.num_workers = s.num_workers;
+  traits.finds_workers = s.num_workers == kAuto;
+  traits.num_workers = traits.finds_workers ? 1 : s.num_workers;
   traits.batch_size = program.batch_size;
   traits.accumulation_steps = program.accumulation_steps;
   traits.is_half = find_state(program, StateKind::HalfCopy) != nullptr;
@@ -78,6 +79,7 @@ inline std::string json_of(const RunTraits &traits) {
   to << "{\n \"version\": " << kRunTraitsVersion
      << ",\n \"target\": " << json_quoted(traits.target)
      << ",\n \"num_workers\": " << traits.num_workers
+     << ",\n \"finds_workers\": " << (traits.finds_workers ? "true" : "false")
      << ",\n \"batch_size\": " << traits.batch_size
      << ",\n \"accumulation_steps\": " << traits.accumulation_steps
      << ",\n \"is_half\": " << (traits.is_half ? "true" : "false")

@@ -493,6 +493,8 @@ private:
   // Computes batches; those of them that are measured have `samples` in all.
   EvaluationSums evaluate(int64_t batches, int64_t samples) {
     session.begin_evaluation();
+    loaders.train->begin_anew();
+    loaders.eval->begin_anew();
     for (int64_t batch = 0; batch < batches; batch++) {
       loaders.eval->deliver(memory);
       program.evaluate(ctx, memory);

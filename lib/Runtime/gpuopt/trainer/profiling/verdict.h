@@ -18,6 +18,8 @@ namespace gpuopt {
 struct RunTraits {
   std::string target; // host or cuda
   int64_t num_workers = 0, batch_size = 1, accumulation_steps = 1;
+  bool finds_workers =
+      false;            // --num-workers auto: `num_workers` is what it found
   bool is_half = false; // whether parts of the model are in half precision
   // The step of the checkpoint that the run goes on from; metrics.jsonl may
   // have lines of steps before it, by another process.
@@ -106,6 +108,10 @@ inline std::string ms_text(double ms) {
 }
 
 inline std::string help_with_data(const RunTraits &run) {
+  if (run.finds_workers)
+    return "smaller files or cheaper transforms, or more cores: --num-workers "
+           "auto has found that more than " +
+           std::to_string(run.num_workers) + " gain nothing";
   const int64_t workers = std::max<int64_t>(2, 2 * run.num_workers);
   return "--num-workers " + std::to_string(workers) +
          ": more threads prepare batches ahead (now " +
