@@ -146,6 +146,11 @@ static void addTrain(OpPassManager &passes, const PipelineOptions &options) {
   // The function becomes a step for each use, with loss, gradients and
   // updates. All later phases work on steps.
   passes.addPass(train::createBuildStep(options.step));
+  // Batch norms of a forward have their running statistics now. They are a part
+  // of weights before the biases are joined with what follows. In half
+  // precision, that would keep weights in both types.
+  if (options.precision.halfType.empty())
+    passes.addPass(train::createFoldRunningStatistics());
   // The backward begins at a train.seed. This pass says what the seed is: 1,
   // or the loss scale. It comes before the cleanup, which folds products
   // with 1.

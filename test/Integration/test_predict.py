@@ -238,6 +238,49 @@ def test_tokens(tmp_path):
     np.testing.assert_allclose(np.load(tmp_path / "out" / "scores.npy"), expected, atol=1e-5)
 
 
+class Normalised(torch.nn.Module):
+    """Batch norms behind what they can be a part of, and behind what they cannot."""
+
+    def __init__(self):
+        super().__init__()
+        conv, norm = torch.nn.Conv2d, torch.nn.BatchNorm2d
+        self.stem = torch.nn.Sequential(conv(3, 32, 3, padding=1, bias=False), norm(32), torch.nn.ReLU())
+        self.wide = torch.nn.Sequential(conv(32, 32, 3, groups=32), norm(32, affine=False), conv(32, 64, 1), norm(64))
+        self.head = torch.nn.Sequential(torch.nn.Linear(64, 160), torch.nn.BatchNorm1d(160), torch.nn.ReLU(), torch.nn.Linear(160, 5))
+        self.alone = norm(3)
+
+    def forward(self, x):
+        x = self.wide(self.stem(self.alone(x)))
+        return self.head(torch.relu(x).mean((2, 3)))
+
+
+def test_running_statistics_are_part_of_weights(tmp_path):
+    """The forward has one batch norm left, and follows weights that are loaded later."""
+    torch.manual_seed(0)
+    module = Normalised()
+    draws = {name: torch.randn_like(value) * 0.2 + (1 if "var" in name else 0)
+             for name, value in module.state_dict().items() if value.dim() > 0}
+    gpuopt.export(module, torch.zeros(2, 3, 9, 9), tmp_path / "model.onnx", input_names=["x"], output_names=["y"])
+    program = gpuopt.load(compiled(tmp_path / "model.onnx", tmp_path, batch_size=4).folder)
+    step = (tmp_path / "forward" / "step.cu").read_text()
+    assert step.count("rsqrt(") == 5  # of which four are in kernels that prepare weights
+    assert (tmp_path / "forward" / "tables.h").read_text().count("StateKind::Folded") == 8
+    x = torch.randn(4, 3, 9, 9)
+    for state in (module.state_dict(), draws):
+        module.load_state_dict(state, strict=False)
+        program.load_state_dict({name: value.abs().numpy() if "var" in name else value.numpy()
+                                 for name, value in state.items() if value.dim() > 0})
+        with torch.no_grad():
+            for buffer in (b for name, b in module.named_buffers() if "var" in name):
+                buffer.abs_()
+            expected = module.eval()(x).numpy()
+        found = program.forward({"x": x.numpy()})["y"]
+        np.testing.assert_allclose(found, expected, atol=1e-5 * max(1, np.abs(expected).max()))
+    for name, value in program.state_dict().items():  # callers see the weights as they are
+        if name in draws and "var" not in name:
+            np.testing.assert_array_equal(value, draws[name].numpy())
+
+
 @SKIPS[0]
 @SKIPS[1]
 @SKIPS[2]

@@ -215,6 +215,8 @@ StringRef gpuopt::nameOfPart(train::BufferKind kind,
     return "parameters";
   case train::VariableKind::HalfCopy:
     return "half-precision copies";
+  case train::VariableKind::Folded:
+    return "folded weights";
   case train::VariableKind::Gradient:
     return "gradients";
   case train::VariableKind::OptimizerState:

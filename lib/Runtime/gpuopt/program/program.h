@@ -18,6 +18,7 @@ enum class StateKind {
   Gradient,       // summed over the micro steps of a step
   Snapshot,       // a buffer as it was before the step
   HalfCopy, // a parameter in half precision, written by `prepare` and `update`
+  Folded,   // weights with running statistics in them, written by `prepare`
   LossScale,
   ParamGroups, // the settings of --param-group
   Losses,      // LossSums of several losses

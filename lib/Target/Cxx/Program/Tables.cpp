@@ -169,6 +169,8 @@ private:
       return "Snapshot";
     case train::VariableKind::HalfCopy:
       return "HalfCopy";
+    case train::VariableKind::Folded:
+      return "Folded";
     case train::VariableKind::LossScale:
       return "LossScale";
     case train::VariableKind::ParamGroups:

@@ -237,7 +237,8 @@ def Train_VariableKind : I32EnumAttr<"VariableKind", "what a variable is for", [
     I32EnumAttrCase<"Workspace", 8, "workspace">,
     I32EnumAttrCase<"Staging", 9, "staging">,
     I32EnumAttrCase<"ParamGroups", 10, "param_groups">,
-    I32EnumAttrCase<"Losses", 11, "losses">]> {
+    I32EnumAttrCase<"Losses", 11, "losses">,
+    I32EnumAttrCase<"Folded", 12, "folded">]> {
   let cppNamespace = "::gpuopt::train";
   let genSpecializedAttr = 0;
 }

@@ -69,6 +69,32 @@ def BuildStep : Pass<"train-build-step", "::mlir::ModuleOp"> {
                            "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def FoldRunningStatistics : Pass<"train-fold-running-statistics", "::mlir::ModuleOp"> {
+  let summary = "Makes batch norms of a forward a part of weights and biases";
+  let description = [{
+    In a module of a forward alone, a batch norm behind a convolution or a
+    product with weights is a factor of the weights and a bias, which follow from
+    its running statistics. They become variables of kind `folded`, which a step
+    `prepare` computes when weights have been loaded. Nothing else may read what
+    the product, and the bias behind it, make. Modules that train stay as they
+    are.
+
+    ```mlir
+    %0 = nn.conv %x, %w strides [1, 1] pads [0, 0, 0, 0] dilations [1, 1] groups 1 : ...
+    %1:5 = nn.batch_norm %0, %s, %b, %m, %v epsilon 1.0e-5 momentum 0.1 frozen : ...
+    // becomes, with a step that writes the two variables,
+    %0 = train.read @w.weights.folded : tensor<16x8x3x3xf32>
+    %1 = nn.conv %x, %0 strides [1, 1] pads [0, 0, 0, 0] dilations [1, 1] groups 1 : ...
+    %2 = train.read @w.bias.folded : tensor<16xf32>
+    %3 = nn.broadcast %2 : tensor<16xf32> to tensor<2x4x4x16xf32>
+    %4 = arith.addf %1, %3 : tensor<2x4x4x16xf32>
+    ```
+  }];
+  let dependentDialects = ["::gpuopt::train::TrainDialect", "::gpuopt::nn::NNDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+  let statistics = [Statistic<"foldedCount", "folded", "batch norms that became part of weights">];
+}
+
 def InsertLossScaling : Pass<"train-insert-loss-scaling", "::mlir::ModuleOp"> {
   let summary = "Scales the gradient of the loss, and undoes that where gradients are used";
   let description = [{
