@@ -7,8 +7,6 @@
 
 #include "gpuopt/Analysis/Kernels/LaunchShape.h"
 
-#include "gpuopt/settings/limits.h"
-
 using namespace gpuopt;
 
 /// The largest number of elements that a block works on one after the other,

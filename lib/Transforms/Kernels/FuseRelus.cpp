@@ -29,6 +29,7 @@
 
 #include "gpuopt/Analysis/Memory/Buffers.h"
 #include "gpuopt/Analysis/Origins.h"
+#include "gpuopt/Dialect/NN/IR/ProductLayout.h"
 #include "gpuopt/Transforms/Kernels/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -123,17 +124,6 @@ static std::optional<MaskedGradient> maskedGradientOf(FusedOp kernel) {
   bool isSum = addTerms(kernel, select.getTrueValue(), gradient.terms) &&
                !gradient.terms.row;
   return isSum ? std::optional(gradient) : std::nullopt;
-}
-
-/// Whether a convolution's weights see one pixel each.
-static bool isOfSinglePixels(ConvInputGradOp conv) {
-  auto isAll = [](ArrayRef<int64_t> values, int64_t expected) {
-    return llvm::all_of(values,
-                        [&](int64_t value) { return value == expected; });
-  };
-  return isAll(shapeOf(conv.getWeights()).drop_front(2), 1) &&
-         isAll(conv.getStrides(), 1) && isAll(conv.getPads(), 0) &&
-         conv.getGroups() == 1;
 }
 
 namespace {

@@ -16,6 +16,7 @@
 
 #include "gpuopt/Analysis/Costs/DeviceModel.h"
 #include "gpuopt/Analysis/Kernels/KernelShape.h"
+#include "gpuopt/settings/limits.h"
 
 namespace gpuopt {
 
@@ -29,9 +30,6 @@ constexpr int64_t kHalvesOfVector = 8;
 /// The fewest columns of halves that a block of a column reduction takes, if
 /// there are so many: its threads then read whole lines of 128 bytes.
 constexpr int64_t kLeastColumns = 64;
-
-/// The rows and columns of a tile that the host turns in registers.
-constexpr int64_t kTileRows = 16;
 
 /// The longest row that a warp of a GPU reduces. A thread then has at most 4
 /// vectors of 8 elements, or 8 of 4.

@@ -22,6 +22,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include "gpuopt/Dialect/NN/IR/ProductLayout.h"
 #include "gpuopt/Dialect/NN/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
@@ -53,16 +54,6 @@ static ConvOp convolutionOf(BatchNormOp norm) {
     input = sum.getLhs();
   auto conv = input.getDefiningOp<ConvOp>();
   return conv && input.hasOneUse() ? conv : ConvOp();
-}
-
-static bool isOfSinglePixels(ConvOp conv) {
-  auto isAll = [](ArrayRef<int64_t> values, int64_t expected) {
-    return llvm::all_of(values,
-                        [&](int64_t value) { return value == expected; });
-  };
-  return isAll(shapeOf(conv.getWeights()).drop_front(2), 1) &&
-         isAll(conv.getStrides(), 1) && isAll(conv.getPads(), 0) &&
-         conv.getGroups() == 1;
 }
 
 namespace {

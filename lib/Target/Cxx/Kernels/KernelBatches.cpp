@@ -16,6 +16,7 @@
 
 #include "Text.h"
 #include "Types.h"
+#include "gpuopt/settings/limits.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -23,9 +24,6 @@ using namespace gpuopt;
 using cxx::Expression;
 using cxx::KernelPrinter;
 using device::AccessPattern;
-
-/// The rows of a tile that the runtime turns.
-constexpr int64_t kTileRows = 16;
 
 static bool isIn(Value value, Block &body) {
   return value.getDefiningOp() && value.getDefiningOp()->getBlock() == &body;

@@ -68,6 +68,21 @@ std::optional<ProductLayout> productLayout(const ProductSpec &spec,
                                            const StridedView &rhs,
                                            const StridedView &result);
 
+/// Returns whether a convolution, or its gradient with respect to the input, is
+/// a product of matrices, since its weights see one pixel each.
+template <typename ConvT>
+bool isOfSinglePixels(ConvT conv) {
+  auto isAll = [](llvm::ArrayRef<int64_t> values, int64_t expected) {
+    return llvm::all_of(values,
+                        [&](int64_t value) { return value == expected; });
+  };
+  auto weights =
+      llvm::cast<mlir::RankedTensorType>(conv.getWeights().getType());
+  return isAll(weights.getShape().drop_front(2), 1) &&
+         isAll(conv.getStrides(), 1) && isAll(conv.getPads(), 0) &&
+         conv.getGroups() == 1;
+}
+
 /// Returns the constant by which a program passes a layout to the runtime.
 StructConstant gemmShapeOf(const ProductLayout &layout);
 
