@@ -12,6 +12,7 @@
 #include "TurnPlaces.h"
 #include "gpuopt/Analysis/Costs/CostKey.h"
 #include "gpuopt/Analysis/Costs/KernelCost.h"
+#include "gpuopt/Analysis/Memory/StepParts.h"
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Conversion/ToDevice/Passes.h"
 #include "gpuopt/Dialect/Train/IR/Optimizers.h"
@@ -107,6 +108,18 @@ namespace {
 // One step
 //===----------------------------------------------------------------------===//
 
+static device::Section sectionOf(StepPart part) {
+  switch (part) {
+  case StepPart::Forward:
+    return device::Section::Forward;
+  case StepPart::Backward:
+    return device::Section::Backward;
+  case StepPart::Update:
+    return device::Section::Optimizer;
+  }
+  llvm_unreachable("all parts are handled");
+}
+
 class StepLowering {
 public:
   StepLowering(train::StepOp step, const StepMemory &memory,
@@ -120,15 +133,13 @@ public:
       if (!doesWork(&op))
         continue;
       b.setLoc(op.getLoc());
+      section = sectionOf(parts.next(&op));
       Operation *last = lastEmitted();
       lower(&op);
       if (lastEmitted() != last && !isa<nn::ScanOp>(op))
         annotate(&op, lastEmitted());
       if (checksResults && step.getKind() == train::StepKind::Micro)
         check(&op);
-      if (auto loss = dyn_cast<train::ReportLossOp>(op);
-          loss && !loss.getPart())
-        section = device::Section::Backward;
     }
   }
 
@@ -284,7 +295,6 @@ private:
   }
 
   void lowerOp(train::GradNormOp op) {
-    section = device::Section::Optimizer;
     SmallVector<Value> gradients;
     SmallVector<int64_t> counts;
     auto parameters = llvm::map_to_vector(
@@ -500,6 +510,7 @@ private:
   const PersistentMemory &persistent;
   KernelTable &kernels;
   ImplicitLocOpBuilder &b;
+  StepPartFinder parts;
   device::Section section = device::Section::Forward;
   int64_t checkedCount = 0;
   const TurnPlaces *turn = nullptr;    ///< Of the loop whose turn is lowered.

@@ -8,6 +8,7 @@
 #include "Report/PhaseMemory.h"
 
 #include "gpuopt/Analysis/Memory/Buffers.h"
+#include "gpuopt/Analysis/Memory/StepParts.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 
@@ -20,12 +21,14 @@ static StepParts partsOf(train::StepOp step) {
   parts.isEvaluation = step.getKind() == train::StepKind::Evaluate;
   int64_t point = 0;
   parts.backward = parts.update = std::numeric_limits<int64_t>::max();
+  StepPartFinder ops;
   for (Operation &op : step.getBody().front()) {
     if (!doesWork(&op))
       continue;
-    if (isa<train::ReportLossOp>(op))
-      parts.backward = point + 1;
-    if (isa<train::GradNormOp>(op))
+    StepPart part = ops.next(&op);
+    if (part != StepPart::Forward)
+      parts.backward = std::min(parts.backward, point);
+    if (part == StepPart::Update)
       parts.update = std::min(parts.update, point);
     ++point;
   }
