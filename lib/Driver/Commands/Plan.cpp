@@ -14,6 +14,7 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include <utility>
 
 using namespace mlir;
 using namespace gpuopt;
@@ -133,23 +134,55 @@ static void takeCost(const Planned &planned, LargestBatch &batch,
                double(size * planned.accumulationSteps)};
 }
 
+namespace {
+/// What is known of a batch size after a trial.
+struct Trial {
+  bool fits = false;
+  int64_t guess = 0; ///< About the largest size that fits; 0: no idea.
+};
+} // namespace
+
 /// Returns the largest size that fits, and 0 if not even 1 does. Goes from
-/// `guess` in steps that double, and then bisects.
-static int64_t largestFrom(int64_t guess,
-                           llvm::function_ref<bool(int64_t)> fits) {
+/// `start` in steps that double, and then bisects; the guesses of sizes that do
+/// not fit are tried before that, as long as there are few.
+static int64_t largestFrom(int64_t start,
+                           llvm::function_ref<Trial(int64_t)> attempt) {
   constexpr int64_t kMost = int64_t(1) << 24;
   int64_t good = 0, bad = kMost + 1;
-  bool isGood = fits(guess);
-  (isGood ? good : bad) = guess;
-  for (int64_t step = 1; isGood && good + step < bad; step *= 2)
-    (fits(good + step) ? good : bad) = good + step;
-  for (int64_t step = 1; !isGood && bad - step > good; step *= 2)
-    (fits(bad - step) ? good : bad) = bad - step;
-  while (bad - good > 1) {
-    int64_t middle = good + (bad - good) / 2;
-    (fits(middle) ? good : bad) = middle;
+  int guesses = 3;
+  bool isGuess = false;
+  for (int64_t next = start, step = 1; bad - good > 1;) {
+    Trial trial = attempt(next);
+    (trial.fits ? good : bad) = next;
+    bool wasGuess = std::exchange(isGuess, trial.guess > 0 && guesses-- > 0);
+    if (isGuess)
+      next = trial.guess;
+    else if (wasGuess && trial.fits)
+      next = good + 1; // guesses are close
+    else if (bad > kMost)
+      next = good + step, step *= 2;
+    else if (good == 0)
+      next = bad - step, step *= 2;
+    else
+      next = good + (bad - good) / 2;
+    next = std::clamp(next, good + 1, std::max(bad - 1, good + 1));
   }
   return good;
+}
+
+/// Returns about the largest batch that fits where `batch` does not: what a
+/// step needs at least, beside what stays, grows with the batch.
+static int64_t guessFrom(int64_t batch, const UnmetReport &unmet,
+                         int64_t budget) {
+  int64_t persistent = 0;
+  for (const auto &[part, bytes] : unmet.persistent)
+    persistent += bytes;
+  int64_t needed = budget < unmet.lowerLimitBytes ? unmet.lowerLimitBytes
+                                                  : unmet.smallestBytes;
+  if (needed <= std::max(budget, persistent) || budget <= persistent)
+    return 0;
+  return int64_t(double(batch) * double(budget - persistent) /
+                 double(needed - persistent));
 }
 
 /// Finds the largest batch whose program is within the budget by bisection over
@@ -161,24 +194,28 @@ static int64_t largestFrom(int64_t guess,
 static LargestBatch largestBatch(DriverOptions options, int64_t start,
                                  Planned &plannedLargest) {
   options.pipeline.schedule.searchSmallest = false;
+  int64_t memoryBudget = options.pipeline.schedule.memoryBudget;
   DriverOptions quick = options;
   quick.pipeline.schedule.takesAny = true;
   int64_t guess = largestFrom(start, [&](int64_t batch) {
     quick.import.batchSize = batch;
     Compilation compilation(quick, /*isQuiet=*/true);
-    return succeeded(compilation.runTo(Phase::Schedule));
+    return Trial{succeeded(compilation.runTo(Phase::Schedule))};
   });
+  guess = std::max(guess, start);
   LargestBatch best;
-  largestFrom(std::max(guess, start), [&](int64_t batch) {
+  // The cheapest schedules may fit a little more, and a size that does not fit
+  // tells about which one does.
+  largestFrom(guess + 1, [&](int64_t batch) {
     options.import.batchSize = batch;
     Planned planned = plan(options);
     if (planned.status != 0)
-      return false;
+      return Trial{false, guessFrom(batch, planned.unmet, memoryBudget)};
     if (batch > best.size) {
       takeCost(planned, best, batch);
       plannedLargest = std::move(planned);
     }
-    return true;
+    return Trial{true};
   });
   return best;
 }

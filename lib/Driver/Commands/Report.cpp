@@ -36,27 +36,121 @@ static Expected<json::Array> readCurve(const std::string &file) {
   return std::move(*curve);
 }
 
-/// Plans what budgets cost a run's program; a note says why that is not known.
+namespace {
+/// Finds what budgets cost a run's program, as far as there is time: budgets
+/// far from each other come first.
+class CurvePlanner {
+public:
+  explicit CurvePlanner(const RunPlanner &planner) : planner(planner) {}
+
+  /// Returns the points, from the largest budget down. Fails if not even the
+  /// program without a budget can be planned.
+  Expected<json::Array> plan();
+  /// Returns how many budgets there was no time for.
+  int missing() const { return left; }
+
+private:
+  struct Point {
+    int64_t budget = 0, total = 0;
+    double added = 0, bound = 0;
+  };
+  bool plan(int64_t budget);
+  json::Array toJson();
+
+  const RunPlanner &planner;
+  std::vector<Point> points;
+  int64_t unmet = 0; ///< The largest budget that is known not to be met.
+  int left = 0;
+};
+} // namespace
+
+/// Plans within a budget that may be met. Returns false if there is no time.
+bool CurvePlanner::plan(int64_t budget) {
+  Expected<json::Object> plan =
+      planner.plan({"--memory-budget=" + std::to_string(budget)});
+  if (!plan) {
+    consumeError(plan.takeError());
+    return !planner.isOver();
+  }
+  const json::Object *memory = plan->getObject("memory");
+  if (!plan->getBoolean("fits").value_or(false) || !memory) {
+    int64_t limit = plan->getInteger("lower_limit_bytes").value_or(0);
+    unmet = std::max({unmet, budget, limit - 1});
+    return true;
+  }
+  points.push_back({budget, memory->getInteger("total_bytes").value_or(0),
+                    memory->getNumber("added_percent").value_or(0),
+                    memory->getNumber("lower_bound_percent").value_or(0)});
+  return true;
+}
+
+Expected<json::Array> CurvePlanner::plan() {
+  // Eighths of the arena that a step has without a budget.
+  constexpr int kEighths[] = {4, 2, 6, 1, 3, 5, 7};
+  Expected<json::Object> plain =
+      planner.plan({"--memory-budget", "--activation-budget"});
+  if (!plain)
+    return plain.takeError();
+  const json::Object *memory = plain->getObject("memory");
+  int64_t top = memory ? memory->getInteger("total_bytes").value_or(0) : 0;
+  int64_t arena = memory ? memory->getInteger("arena_bytes").value_or(0) : 0;
+  points.push_back({top, top, 0, 0});
+  for (int eighths : kEighths) {
+    int64_t budget = top - arena + arena * eighths / 8;
+    if (budget > unmet && (left > 0 || !plan(budget)))
+      ++left;
+  }
+  return toJson();
+}
+
+/// A budget takes the plan of a smaller one that costs less: it fits as well.
+json::Array CurvePlanner::toJson() {
+  llvm::sort(points, [](const Point &a, const Point &b) {
+    return a.budget < b.budget;
+  });
+  for (size_t i = 1; i < points.size(); ++i)
+    if (points[i].added > points[i - 1].added) {
+      points[i].added = points[i - 1].added;
+      points[i].total = points[i - 1].total;
+    }
+  json::Array curve;
+  for (const Point &point : llvm::reverse(points))
+    curve.push_back(json::Object{{"budget_bytes", point.budget},
+                                 {"total_bytes", point.total},
+                                 {"added_percent", point.added},
+                                 {"lower_bound_percent", point.bound}});
+  return curve;
+}
+
+/// Plans what budgets cost a run's program; a note says what is not known.
 static void planCurve(ShownRun &run, int64_t seconds) {
   if (!run.plan || seconds <= 0)
     return;
   RunCommand command;
   if (run.description)
     command = run.description->command;
-  Expected<json::Object> plan = [&]() -> Expected<json::Object> {
+  int missing = 0;
+  Expected<json::Array> points = [&]() -> Expected<json::Array> {
     Expected<RunPlanner> planner =
         RunPlanner::create(run.folder, *run.plan, command, seconds);
     if (!planner)
       return planner.takeError();
-    return planner->planWith("--curve");
+    CurvePlanner curve(*planner);
+    Expected<json::Array> points = curve.plan();
+    missing = curve.missing();
+    return points;
   }();
-  if (!plan) {
+  if (!points) {
     run.notes.push_back("What other budgets cost is not shown: " +
-                        toString(plan.takeError()));
+                        toString(points.takeError()));
     return;
   }
-  if (json::Array *curve = plan->getArray("curve"))
-    run.curve = std::move(*curve);
+  run.curve = std::move(*points);
+  if (missing > 0)
+    run.notes.push_back("The curve of budgets lacks " +
+                        std::to_string(missing) +
+                        " of its points: planning took --time-limit, " +
+                        std::to_string(seconds) + " s.");
 }
 
 /// Plans the curves of all runs within a time, each within what is left of it.

@@ -80,7 +80,7 @@ int64_t RunPlanner::secondsLeft() const {
 }
 
 Expected<json::Object> RunPlanner::plan(ArrayRef<std::string> flags) const {
-  std::vector<std::string> command{words.front()};
+  std::vector<std::string> command{words.front(), "--skip-smallest-budget"};
   for (StringRef word : ArrayRef(words).drop_front())
     if (none_of(flags, [&](StringRef flag) {
           return flagName(flag) == flagName(word);
@@ -89,12 +89,6 @@ Expected<json::Object> RunPlanner::plan(ArrayRef<std::string> flags) const {
   for (StringRef flag : flags)
     if (flag.contains('='))
       command.push_back(flag.str());
-  return execute(std::move(command));
-}
-
-Expected<json::Object> RunPlanner::planWith(StringRef name) const {
-  std::vector<std::string> command = words;
-  command.push_back(name.str());
   return execute(std::move(command));
 }
 

@@ -35,10 +35,6 @@ public:
   llvm::Expected<llvm::json::Object>
   plan(llvm::ArrayRef<std::string> flags) const;
 
-  /// Adds the flag `name` of `gpuopt plan`, such as "--curve", to a plan with
-  /// the flags of the run.
-  llvm::Expected<llvm::json::Object> planWith(llvm::StringRef name) const;
-
   bool isOver() const { return secondsLeft() <= 0; }
 
 private:

@@ -43,6 +43,7 @@ CompileFlag<bool> planKernels("kernels");
 CompileFlag<std::string> planHtml("html");
 CompileFlag<std::string> memoryTimeline("memory-timeline");
 CompileFlag<bool> findBatchSize("find-batch-size");
+CompileFlag<bool> skipSmallestBudget("skip-smallest-budget");
 } // namespace
 
 /// Returns the row of --target, after `auto` has been replaced.
@@ -177,6 +178,7 @@ Error gpuopt::collectTarget(DriverOptions &options) {
     options.compileTo = parsePhase(compileTo);
   options.plan = {planJson,      planCurve, planKernels,
                   findBatchSize, planHtml,  memoryTimeline};
+  options.pipeline.schedule.searchSmallest = !skipSmallestBudget;
   if (planCommand() && outputDir.getNumOccurrences())
     return createStringError("-o belongs to compile and train; plan writes no "
                              "program, see --json and --html");

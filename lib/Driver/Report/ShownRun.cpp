@@ -30,9 +30,12 @@ static std::string judgeRun(const ShownRun &run) {
 /// Says what a run that was killed has not written.
 static void noteGaps(ShownRun &run) {
   if (run.metrics.unreadLines > 0)
-    run.notes.push_back(std::to_string(run.metrics.unreadLines) +
-                        " lines of metrics.jsonl cannot be read, as the last "
-                        "line of a run that was killed");
+    run.notes.push_back(
+        (run.metrics.unreadLines == 1
+             ? std::string("A line")
+             : std::to_string(run.metrics.unreadLines) + " lines") +
+        " of metrics.jsonl cannot be read, as the last line of "
+        "a run that was killed");
   if (run.metrics.memory.empty())
     run.notes.push_back(
         "The run has not ended, or it was killed: metrics.jsonl "

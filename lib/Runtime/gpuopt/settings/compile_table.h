@@ -298,6 +298,9 @@ inline constexpr CompileSetting kCompileSettings[] = {
         "", {}, kPlan),
     compile_time::on_or_off("find-batch-size", CompileGroup::Output, kPlan,
                             "find the largest batch within the budget"),
+    compile_time::on_or_off("skip-smallest-budget", CompileGroup::Output, kPlan,
+                            "do without the search for the smallest budget "
+                            "that can be met, which takes seconds"),
 };
 
 constexpr const CompileSetting *find_compile_setting(std::string_view name) {

@@ -99,10 +99,14 @@ private:
     InFlightDiagnostic error =
         getOperation().emitError(isWhole ? "memory" : "activation");
     error << " budget "
-          << planning::formatBytes(isWhole ? memoryBudget : activationBudget)
-          << " cannot be met: the smallest budget that can be met is "
-          << planning::formatBytes(smallest)
-          << ", and the proven lower limit is " << planning::formatBytes(limit);
+          << planning::formatBytes(isWhole ? memoryBudget : activationBudget);
+    if (searchSmallest)
+      error << " cannot be met: the smallest budget that can be met is "
+            << planning::formatBytes(smallest)
+            << ", and the proven lower limit is ";
+    else
+      error << " cannot be met: the proven lower limit is ";
+    error << planning::formatBytes(limit);
     if (isWhole)
       error << textOf(parts);
     error << textOfPeak(unmet);

@@ -138,6 +138,9 @@ public:
     keepBound(solution.certificate);
     if (!best && !error && options.searchSmallest)
       findSmallest();
+    else if (!best && !error && !options.takesAny &&
+             budget >= solution.budgetLowerLimit)
+      takeIfSmaller(ladder->leastPlan()); // the search ended with it
     if (error)
       return *error;
     if (best && best->arenaInBytes <= budget)
