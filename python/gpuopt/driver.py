@@ -26,9 +26,19 @@ class DriverNotFoundError(DriverError, FileNotFoundError):
         return str(self.args[0])
 
 
+# The compiler in a wheel that scripts/build-wheel.sh has made.
+_BUNDLED = Path(__file__).resolve().parent / "_compiler" / "bin" / "gpuopt"
+
+
+def run_compiler() -> None:
+    """The command ``gpuopt`` of such a wheel."""
+    os.execv(_BUNDLED, [str(_BUNDLED), *sys.argv[1:]])
+
+
 def find_driver() -> str:
-    """The ``gpuopt`` executable: ``$GPUOPT``, the PATH, or the build tree of
-    the checkout that this package lies in.
+    """The ``gpuopt`` executable: ``$GPUOPT``, that of the package if it is a
+    wheel with the compiler, the PATH, or the build tree of the checkout that
+    this package lies in.
 
     Raises:
       DriverNotFoundError: there is none.
@@ -38,6 +48,8 @@ def find_driver() -> str:
         if shutil.which(named) is None:
             raise DriverNotFoundError(f"$GPUOPT names '{named}', which is no executable")
         return named
+    if _BUNDLED.exists():
+        return str(_BUNDLED)
     found = shutil.which("gpuopt")
     if found:
         return found
