@@ -5,6 +5,7 @@
 #include "gpuopt/device/call_observer.h"
 #include "gpuopt/device/cpu_quota.h"
 #include "gpuopt/device/device.h"
+#include "gpuopt/device/packed_weights.h"
 #include "gpuopt/device/processor_name.h"
 #include "gpuopt/kernels/block.h"
 
@@ -111,7 +112,15 @@ struct Context {
     return libraries.get<L>();
   }
 
+  // Says that no step changes the weights in some memory, and that something
+  // else has.
+  void add_unchanged(char *begin, size_t bytes, bool has_one_reader) {
+    packed_weights.add_unchanged(begin, bytes, has_one_reader);
+  }
+  void weights_changed() { packed_weights.renew(); }
+
   int num_threads;
+  PackedWeights packed_weights;
   bool allows_tf32 = false; // of a program that was compiled so
   size_t allocated_bytes = 0;
   char *host_memory = nullptr;

@@ -29,6 +29,7 @@ struct Conv {
   dnnl::primitive primitive;
   dnnl::reorder reorder;
   bool reorders = false;
+  std::string key;                    // of the kernel that reads `w`
   bool is_made_for_depthwise = false; // whether the primitive is
 };
 
@@ -149,8 +150,10 @@ const Conv &find_conv(Context &ctx, const ConvShape &shape, ConvKind kind,
   auto &cache = ctx.library<Convs>().by_content;
   const std::string content = content_of(key);
   auto found = cache.find(content);
-  if (found == cache.end())
+  if (found == cache.end()) {
     found = cache.emplace(content, make_conv(ctx.library<OneDnn>(), key)).first;
+    found->second.key = content;
+  }
   return found->second;
 }
 
@@ -163,16 +166,25 @@ void onednn_conv(Context &ctx, const ConvShape &shape, ConvKind kind,
   auto &dnn = ctx.library<OneDnn>();
   const Conv &conv =
       find_conv<T>(ctx, shape, kind, bias != nullptr, accumulate);
+  const bool keeps =
+      conv.reorders && kind == kConvForward && ctx.packed_weights.has(w);
   const size_t w_bytes =
-      conv.reorders ? (conv.w.get_size() + 4095) / 4096 * 4096 : 0;
+      conv.reorders && !keeps ? (conv.w.get_size() + 4095) / 4096 * 4096 : 0;
   char *scratch = dnn.scratch(w_bytes + conv.scratch.get_size());
   const dnnl::memory plain = dnn.on(conv.plain_w, w);
-  const dnnl::memory blocked = conv.reorders ? dnn.on(conv.w, scratch) : plain;
+  auto reorder_to = [&](char *to) {
+    dnnl::memory from = plain, blocked = dnn.on(conv.w, to);
+    conv.reorder.execute(dnn.stream, from, blocked);
+  };
+  const dnnl::memory blocked =
+      keeps ? dnn.on(conv.w, ctx.packed_weights.find(
+                                 w, conv.key, conv.w.get_size(), reorder_to))
+      : conv.reorders ? dnn.on(conv.w, scratch)
+                      : plain;
   const dnnl::memory work = dnn.on(conv.scratch, scratch + w_bytes);
   const dnnl::memory in = dnn.on(conv.x, x), out = dnn.on(conv.y, y);
-  if (conv.reorders && kind != kConvBackwardWeights)
-    conv.reorder.execute(dnn.stream, const_cast<dnnl::memory &>(plain),
-                         const_cast<dnnl::memory &>(blocked));
+  if (conv.reorders && !keeps && kind != kConvBackwardWeights)
+    reorder_to(scratch);
   std::unordered_map<int, dnnl::memory> arguments{{DNNL_ARG_SCRATCHPAD, work}};
   if (kind == kConvForward) {
     arguments.insert(

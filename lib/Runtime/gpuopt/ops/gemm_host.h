@@ -26,7 +26,7 @@ struct Matmuls {
 struct MatmulKey {
   GemmShape shape;
   double alpha_beta[2];
-  int64_t types, bias;
+  int64_t types, bias, keeps;
 };
 
 // Leaves out batch dimensions of one element, because 2-d products are the fast
@@ -46,8 +46,9 @@ inline dnnl::memory::desc describe(const GemmShape &s,
   return {dims, type, strides};
 }
 
+// With `keeps`, B is packed once for many products.
 template <class T, class C>
-Matmul make_matmul(OneDnn &dnn, const GemmShape &s, GemmOptions o) {
+Matmul make_matmul(OneDnn &dnn, const GemmShape &s, GemmOptions o, bool keeps) {
   Matmul mm;
   mm.a = describe(s, s.a_batch, s.m, s.k, s.a_m, s.a_k, onednn_type<T>());
   mm.b = describe(s, s.b_batch, s.k, s.n, s.b_k, s.b_n, onednn_type<T>());
@@ -68,7 +69,7 @@ Matmul make_matmul(OneDnn &dnn, const GemmShape &s, GemmOptions o) {
   attributes.set_post_ops(after);
 
   auto b = mm.b;
-  if (std::is_same_v<T, float> && packs_right_matrix(s, sizeof(T)))
+  if (keeps || (std::is_same_v<T, float> && packs_right_matrix(s, sizeof(T))))
     b = {{s.k, s.n}, onednn_type<T>(), dnnl::memory::format_tag::any};
   const auto desc = o.bias ? dnnl::matmul::desc(mm.a, b, mm.bias, mm.c)
                            : dnnl::matmul::desc(mm.a, b, mm.c);
@@ -87,22 +88,33 @@ template <class T, class C>
 void onednn_gemm(Context &ctx, const GemmShape &s, const T *a, const T *b, C *c,
                  GemmOptions o) {
   auto &dnn = ctx.library<OneDnn>();
-  const MatmulKey key{
-      s, {o.alpha, o.beta}, sizeof(T) * 8 + sizeof(C), o.bias != nullptr};
+  const bool keeps =
+      ctx.packed_weights.has(b) && can_keep_right_matrix(s, sizeof(T));
+  const MatmulKey key{s,
+                      {o.alpha, o.beta},
+                      sizeof(T) * 8 + sizeof(C),
+                      o.bias != nullptr,
+                      keeps};
   auto &cache = ctx.library<Matmuls>().by_content;
   const std::string content = content_of(key);
   auto found = cache.find(content);
   if (found == cache.end())
-    found = cache.emplace(content, make_matmul<T, C>(dnn, s, o)).first;
+    found = cache.emplace(content, make_matmul<T, C>(dnn, s, o, keeps)).first;
   const Matmul &mm = found->second;
   const size_t packed_bytes =
-      mm.packs ? (mm.packed.get_size() + 4095) / 4096 * 4096 : 0;
+      mm.packs && !keeps ? (mm.packed.get_size() + 4095) / 4096 * 4096 : 0;
   char *scratch = dnn.scratch(packed_bytes + mm.scratch.get_size());
   dnnl::memory right = dnn.on(mm.b, b);
-  if (mm.packs) {
-    dnnl::memory packed = dnn.on(mm.packed, scratch);
+  auto pack_to = [&](char *to) {
+    dnnl::memory packed = dnn.on(mm.packed, to);
     mm.pack.execute(dnn.stream, right, packed);
-    right = packed;
+  };
+  if (mm.packs && keeps) {
+    right = dnn.on(mm.packed, ctx.packed_weights.find(
+                                  b, content, mm.packed.get_size(), pack_to));
+  } else if (mm.packs) {
+    pack_to(scratch);
+    right = dnn.on(mm.packed, scratch);
   }
   std::unordered_map<int, dnnl::memory> arguments{
       {DNNL_ARG_SRC, dnn.on(mm.a, a)},

@@ -10,6 +10,7 @@ namespace detail {
 // Below, a matrix stays in a core's cache as it is; above, its copy is more
 // memory than the time is worth.
 constexpr int64_t kLeastPackedBytes = 256 << 10, kMostPackedBytes = 64 << 20;
+constexpr int64_t kLeastKeptBytes = 32 << 10;
 // From so many rows of C on, the copy takes less time than it saves. Where the
 // rows of B lie badly, a product takes twice the time without it.
 constexpr int64_t kPackedRows = 320, kPackedRowsOfBadStrides = 64;
@@ -35,6 +36,13 @@ inline bool packs_right_matrix(const GemmShape &s, int64_t element_size) {
          bytes >= kLeastPackedBytes && bytes <= kMostPackedBytes &&
          s.m >= (has_bad_strides(s, element_size) ? kPackedRowsOfBadStrides
                                                   : kPackedRows);
+}
+
+// Whether a right matrix that no step changes is packed once, where that takes
+// no time of the products. A small one stays in a core's cache as it is.
+inline bool can_keep_right_matrix(const GemmShape &s, int64_t element_size) {
+  return s.batch[0] * s.batch[1] == 1 && s.n > 1 && s.k > 1 &&
+         s.k * s.n * element_size >= kLeastKeptBytes;
 }
 
 } // namespace detail

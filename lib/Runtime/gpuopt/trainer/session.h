@@ -28,6 +28,11 @@ public:
     ctx.allocate_host(program.host_bytes);
     if (const StateInfo *state = find_state(program, StateKind::Workspace))
       ctx.use_workspace(memory + state->tensor.offset, state->tensor.bytes);
+    // Where there is an optimizer, each step changes weights.
+    for (const StateInfo &state : program.states)
+      if (!program.micro_step && is_unchanged(state.kind))
+        ctx.add_unchanged(memory + state.tensor.offset, state.tensor.bytes,
+                          state.kind == StateKind::Folded);
   }
 
   // Keeps the choices of a library's algorithms in a file; an empty name stands
@@ -146,6 +151,7 @@ public:
   }
   // Makes what the program keeps of the weights beside them.
   void prepare() {
+    ctx.weights_changed();
     if (program.prepare)
       program.prepare(ctx, memory);
   }
@@ -208,6 +214,13 @@ public:
   WeightsFile::Names infinite_at_first; // in the weights that were loaded
 
 private:
+  // Whether a program of the forward alone leaves such a state as it is.
+  static bool is_unchanged(StateKind kind) {
+    return kind == StateKind::Parameter || kind == StateKind::Frozen ||
+           kind == StateKind::Buffer || kind == StateKind::Constant ||
+           kind == StateKind::HalfCopy || kind == StateKind::Folded;
+  }
+
   Replay micro_replay, update_replay, forward_replay;
 };
 
