@@ -79,11 +79,10 @@ static KernelForm formOf(const KernelShape &shape) {
 /// Whether each row has an element of its own in a column. What all rows share,
 /// as the scale of a channel, is loaded before the first of them.
 static bool variesByRow(const KernelShape &shape, const AffineAccess &access) {
-  return llvm::any_of(llvm::zip(shape.loops, access.strides),
-                      [](const auto &loop) {
-                        return std::get<0>(loop).isReduced &&
-                               std::get<1>(loop) != 0;
-                      });
+  return llvm::any_of(
+      llvm::zip(shape.loops, access.strides), [](const auto &loop) {
+        return std::get<0>(loop).isReduced && std::get<1>(loop) != 0;
+      });
 }
 
 /// Returns how many loads of 16 bytes a thread needs for its part of a row.
