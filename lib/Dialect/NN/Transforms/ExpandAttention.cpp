@@ -29,6 +29,10 @@ using namespace mlir;
 using namespace gpuopt;
 using namespace gpuopt::nn;
 
+/// How many times as large as all probabilities of a step a cache must be. The
+/// other tensors between forward and backward share it.
+static constexpr double kLeastCachesPerStep = 8;
+
 namespace {
 
 class ExpandAttention : public nn::impl::ExpandAttentionBase<ExpandAttention> {
@@ -42,7 +46,8 @@ private:
       if (failed(model))
         return signalPassFailure();
       keepsProbabilities =
-          !model->hasWarps() && bytesOfProbabilities() <= model->l2CacheInBytes;
+          !model->hasWarps() &&
+          bytesOfProbabilities() * kLeastCachesPerStep <= model->l2CacheInBytes;
     }
     getOperation()->walk([&](AttentionOp op) {
       StringRef reason = reasonToExpand(op);
@@ -89,7 +94,8 @@ private:
     if (!reason.empty())
       return reason;
     return keepsProbabilities && !op.getBias()
-               ? "the probabilities of the step fit in the processor's cache, "
+               ? "the probabilities of the step are few, and a cache keeps "
+                 "them, "
                  "where reading them takes less time than computing them again"
                : "";
   }

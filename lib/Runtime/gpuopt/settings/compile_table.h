@@ -155,7 +155,7 @@ inline constexpr CompileSetting kCompileSettings[] = {
         "attention", CompileGroup::Model, "auto", compile_time::kAttentions,
         "how attention is computed; if fused, no matrix of "
         "queries x keys is in memory; auto: fused, but expanded in training on "
-        "a processor whose cache holds the matrices of all layers")),
+        "a processor whose cache keeps the matrices of all layers")),
     compile_time::shared(compile_time::with_default(
         "epilogues", CompileGroup::Model, "auto", compile_time::kEpilogues,
         "whether the products of a GPU's library compute GELUs, ReLUs and "

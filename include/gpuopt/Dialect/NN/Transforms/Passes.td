@@ -168,10 +168,10 @@ def ExpandAttention : Pass<"nn-expand-attention"> {
     larger than 256.
 
     With `cached`, a step that trains on a processor also has the formula if the
-    probabilities of all attentions together fit in the processor's cache. The call
-    computes the scores anew in the backward, which takes longer there than to read
-    what was saved. Attention with a bias stays, since its formula adds the bias in
-    a kernel of its own.
+    probabilities of all attentions together take at most an eighth of the
+    processor's cache. The call computes the scores anew in the backward, which
+    takes longer there than to read what was saved. Attention with a bias stays,
+    since its formula adds the bias in a kernel of its own.
 
     ```mlir
     %1:2 = nn.attention %q, %k, %v scale 1.0
@@ -184,7 +184,7 @@ def ExpandAttention : Pass<"nn-expand-attention"> {
   }];
   let options = [Option<"all", "all", "bool", "false", "expand all attention, whether there is a call for it or not">,
                  Option<"cached", "cached", "bool", "false",
-                        "expand attention if all probabilities fit in a processor's cache">,
+                        "expand attention if a processor's cache keeps all probabilities">,
                  Option<"device", "device", "std::string", "\"host\"",
                         "the device model (a built-in one or a JSON file) that `cached` asks">,
                  Option<"inference", "inference", "bool", "false", "nothing is trained, so masks have no gradient">];
