@@ -17,7 +17,7 @@ def profiled(tmp_path_factory):
     folder = tmp_path_factory.mktemp("profile")
     model = folder / "model.onnx"
     case = export_case("gpt2-small-dropout", model)
-    trainer = Trainer(model, folder / "program", batch_size=case.batch)
+    trainer = Trainer(model, folder / "program", batch_size=case.batch, attention="fused")
     trainer.run(case.inputs, case.labels, max_steps=6, profile="wait=1,warmup=1,active=2,repeat=1")
     return trainer, trainer.folder / f"run{trainer.runs}"
 
