@@ -91,7 +91,11 @@ static LogicalResult castLike(NodeConversion &c) {
     to = declaredDataTypeOf(c.node.getInput(1));
   if (smallFloatOf(to) || narrowRangeOf(to))
     return castToNarrow(c, to);
-  return castTo(c, c.type(1).getElementType());
+  if (failed(castTo(c, c.type(1).getElementType())))
+    return failure();
+  Value &result = c.outputs.back().tensors.front();
+  result = wrapped(c.b, result, to);
+  return success();
 }
 
 /// Returns the bits of each number.

@@ -118,22 +118,46 @@ Value gpuopt::wrapped(nn::TensorBuilder &b, Value x, int64_t dataType) {
                                         shift);
 }
 
+/// Operators whose results grow out of the range of their operands, of which
+/// they have the type.
+static const StringRef kGrowing[] = {
+    "Abs",       "Add",       "CumProd",         "CumSum",         "Div", "Mul",
+    "Neg",       "Pow",       "ReduceL1",        "ReduceProd",     "Sub", "Sum",
+    "ReduceSum", "ScatterND", "ReduceSumSquare", "ScatterElements"};
+/// Other operators whose results have the type of operand 0.
+static const StringRef kKeeping[] = {
+    "BitShift",  "BitwiseAnd", "BitwiseNot", "BitwiseOr",     "BitwiseXor",
+    "Clip",      "Concat",     "Expand",     "Flatten",       "Gather",
+    "GatherND",  "Identity",   "Max",        "Min",           "Mod",
+    "ReduceMax", "ReduceMin",  "Reshape",    "Slice",         "Squeeze",
+    "Tile",      "Transpose",  "Unsqueeze",  "GatherElements"};
+
 int64_t gpuopt::declaredDataTypeOf(Value value) {
-  Type element = getElementTypeOrSelf(value.getType());
-  if (element.isUnsignedInteger(32))
-    return 12;
-  if (int64_t narrow = narrowDataTypeOf(element))
-    return narrow;
-  auto node = value.getDefiningOp<onnx::NodeOp>();
-  return node && node.is("Cast") ? node.getInt("to", 0) : 0;
+  while (true) {
+    Type element = getElementTypeOrSelf(value.getType());
+    if (element.isUnsignedInteger(32))
+      return 12;
+    if (int64_t narrow = narrowDataTypeOf(element))
+      return narrow;
+    auto node = value.getDefiningOp<onnx::NodeOp>();
+    if (!node || node.is("Cast"))
+      return node ? node.getInt("to", 0) : 0;
+    // What the file gives no type has that of an operand.
+    if (element.isIntOrFloat() || node.getInputs().empty() ||
+        (!llvm::is_contained(kGrowing, node.getOpType()) &&
+         !llvm::is_contained(kKeeping, node.getOpType())))
+      return 0;
+    value = node.getInputs().front();
+  }
 }
 
 Value gpuopt::wrappedAsDeclared(NodeConversion &c, Value x) {
   int64_t dataType = 0;
   if (!c.node.getOutputs().empty())
     dataType = declaredDataTypeOf(c.node.getOutputs().front());
-  if (!dataType)
-    dataType = declaredDataTypeOf(c.node.getInputs().front());
+  for (Value operand : c.node.getInputs())
+    if (!dataType)
+      dataType = declaredDataTypeOf(operand);
   bool isHeld =
       c.b.type(x).getElementType().isInteger(dataType == 12 ? 64 : 32);
   return isHeld ? wrapped(c.b, x, dataType) : x;
@@ -186,15 +210,7 @@ void gpuopt::holdConstants(onnx::NodeOp node, nn::TensorBuilder &b,
 }
 
 void gpuopt::wrapResults(NodeConversion &c) {
-  static const StringRef growing[] = {"Abs",       "ScatterElements",
-                                      "ScatterND", "Add",
-                                      "CumProd",   "CumSum",
-                                      "Div",       "Mul",
-                                      "Neg",       "Pow",
-                                      "ReduceL1",  "ReduceProd",
-                                      "ReduceSum", "ReduceSumSquare",
-                                      "Sub",       "Sum"};
-  if (!llvm::is_contained(growing, c.node.getOpType()))
+  if (!llvm::is_contained(kGrowing, c.node.getOpType()))
     return;
   for (Converted &output : c.outputs)
     for (Value &x : output.tensors)

@@ -45,7 +45,7 @@ int64_t narrowDataTypeOf(mlir::Type element);
 /// TensorProto.DataType: up to 16 bits of i32, or uint32 of i64.
 mlir::Value wrapped(nn::TensorBuilder &b, mlir::Value x, int64_t dataType);
 /// Keeps of a result what the type has room for that the file gives for it, or
-/// for operand 0.
+/// for an operand.
 mlir::Value wrappedAsDeclared(NodeConversion &c, mlir::Value x);
 
 /// Returns the type in which programs hold tensors of a type: integers of up to

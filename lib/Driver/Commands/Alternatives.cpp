@@ -208,7 +208,8 @@ void Planning::tryWithoutBudget() {
   if (now.addedPercent < kMuchInPercent)
     return;
   std::optional<PlanFigures> free =
-      figuresOf({"--memory-budget", "--activation-budget"});
+      figuresOf({"--memory-budget", "--activation-budget", "--allow-offload",
+                 "--offload-bandwidth"});
   if (free && free->fits)
     add("no --memory-budget", changeOf(*free) + ", " + memoryOf(*free));
 }

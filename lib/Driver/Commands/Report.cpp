@@ -66,8 +66,8 @@ private:
 
 /// Plans within a budget that may be met. Returns false if there is no time.
 bool CurvePlanner::plan(int64_t budget) {
-  Expected<json::Object> plan =
-      planner.plan({"--memory-budget=" + std::to_string(budget)});
+  Expected<json::Object> plan = planner.plan(
+      {"--memory-budget=" + std::to_string(budget), "--activation-budget"});
   if (!plan) {
     consumeError(plan.takeError());
     return !planner.isOver();
@@ -88,7 +88,8 @@ Expected<json::Array> CurvePlanner::plan() {
   // Eighths of the arena that a step has without a budget.
   constexpr int kEighths[] = {4, 2, 6, 1, 3, 5, 7};
   Expected<json::Object> plain =
-      planner.plan({"--memory-budget", "--activation-budget"});
+      planner.plan({"--memory-budget", "--activation-budget", "--allow-offload",
+                    "--offload-bandwidth"});
   if (!plain)
     return plain.takeError();
   const json::Object *memory = plain->getObject("memory");

@@ -23,6 +23,38 @@ onnx.graph @g(%a: tensor<2xi8>, %u: tensor<2xui32>, %i: tensor<3xi64>) -> (!onnx
 
 // -----
 
+// Where the file gives no types, each result of a chain wraps around as the
+// input does that it comes from, wherever that stands.
+// CHECK-LABEL: func.func @forward
+// CHECK: %[[TWICE:.*]] = arith.muli
+// CHECK: %[[WRAPPED:.*]] = arith.andi %[[TWICE]]
+// CHECK: %[[PRODUCT:.*]] = arith.muli %[[WRAPPED]]
+// CHECK: arith.andi %[[PRODUCT]]
+// CHECK: %[[DIFFERENCE:.*]] = arith.subi
+// CHECK: arith.andi %[[DIFFERENCE]]
+onnx.graph @g(%x: tensor<2xui8>) -> (!onnx.unknown) attributes {inputNames = ["x"], opsets = {ai.onnx = 20 : i64}, outputNames = ["y"]} {
+  %two = onnx.initializer "two" = dense<2> : tensor<ui8>
+  %many = onnx.initializer "many" = dense<[90, 100]> : tensor<2xui8>
+  %twice = onnx.node "Mul"(%x, %two) : (tensor<2xui8>, tensor<ui8>) -> !onnx.unknown
+  %same = onnx.node "Identity"(%twice) : (!onnx.unknown) -> !onnx.unknown
+  %product = onnx.node "Mul"(%same, %same) : (!onnx.unknown, !onnx.unknown) -> !onnx.unknown
+  %y = onnx.node "Sub"(%many, %product) : (tensor<2xui8>, !onnx.unknown) -> !onnx.unknown
+  onnx.return %y : !onnx.unknown
+}
+
+// -----
+
+// CastLike takes the range of the type as Cast does.
+// CHECK-LABEL: func.func @forward
+// CHECK: %[[WIDE:.*]] = arith.extsi
+// CHECK: arith.andi %[[WIDE]]
+onnx.graph @g(%x: tensor<2xi32>, %u: tensor<2xui32>) -> (!onnx.unknown) attributes {inputNames = ["x", "u"], opsets = {ai.onnx = 20 : i64}, outputNames = ["y"]} {
+  %y = onnx.node "CastLike"(%x, %u) : (tensor<2xi32>, tensor<2xui32>) -> !onnx.unknown
+  onnx.return %y : !onnx.unknown
+}
+
+// -----
+
 // A zero point that is an input says by its declared type where results end.
 // CHECK-LABEL: func.func @forward
 // CHECK-SAME: (%{{.*}}: tensor<2xf32> {{.*}}, %[[ZERO:.*]]: tensor<i32>

@@ -224,13 +224,14 @@ TEST(Advice, ComesFromTheProgramThatStartedTheTrainer) {
   const std::string advisor = folder / "advisor", said = folder / "said";
   write_file(advisor, "#!/bin/sh\necho \"$@\" > " + said + "\nexit 7\n");
   std::filesystem::permissions(advisor, std::filesystem::perms::owner_all);
-  EXPECT_EXIT(become_advisor(advisor.c_str(), "a run", 9),
-              testing::ExitedWithCode(7), "");
+  // The trainer ends as it would, although the advice fails.
+  print_advice(advisor.c_str(), "a run", 9);
   EXPECT_EQ(read_file(said), "advise --plans-only --time-limit=9 a run\n");
-  // These return, and the trainer ends as it would.
-  become_advisor((folder / "none").c_str(), "a run", 9);
-  become_advisor(nullptr, "a run", 9);
-  become_advisor(advisor.c_str(), "a run", 0);
+  std::filesystem::remove(said);
+  print_advice((folder / "none").c_str(), "a run", 9);
+  print_advice(nullptr, "a run", 9);
+  print_advice(advisor.c_str(), "a run", 0);
+  EXPECT_FALSE(std::filesystem::exists(said));
 }
 
 struct VerdictTest : testing::Test {

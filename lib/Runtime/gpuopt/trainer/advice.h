@@ -2,9 +2,12 @@
 // other flags would have made of it: `gpuopt advise`, which plans with them.
 #pragma once
 
+#include <spawn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -23,17 +26,23 @@ inline int64_t advice_seconds(double trained_ms) {
   return seconds < kLeast ? 0 : int64_t(std::min(seconds, kMost));
 }
 
-// Becomes the program that prints the advice on the run in a folder. Nothing of
-// the run is held any more, neither the device nor the folder's lock, and the
-// run has been told whole. Returns if there is no advice.
-inline void become_advisor(const char *advisor, const std::string &folder,
-                           int64_t seconds) {
+// Waits for the program that prints the advice on the run in a folder. Nothing
+// of the run is held any more, neither the device nor the folder's lock, and
+// the run has been told whole. How the advice ends does not matter to the run.
+inline void print_advice(const char *advisor, const std::string &folder,
+                         int64_t seconds) {
   if (!advisor || seconds <= 0)
     return;
   fflush(nullptr);
-  const std::string limit = "--time-limit=" + std::to_string(seconds);
-  execl(advisor, advisor, "advise", "--plans-only", limit.c_str(),
-        folder.c_str(), nullptr);
+  std::string program = advisor, command = "advise", plans = "--plans-only",
+              limit = "--time-limit=" + std::to_string(seconds), run = folder;
+  char *arguments[] = {program.data(), command.data(), plans.data(),
+                       limit.data(),   run.data(),     nullptr};
+  pid_t child = 0;
+  if (posix_spawn(&child, advisor, nullptr, nullptr, arguments, environ) != 0)
+    return;
+  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
 }
 
 } // namespace gpuopt

@@ -601,7 +601,7 @@ inline int trainer_main(int argc, char **argv, const Program &program) {
       seconds = trainer.advice();
     }
     if (status == 0)
-      become_advisor(getenv(kAdvisorVariable), folder, seconds);
+      print_advice(getenv(kAdvisorVariable), folder, seconds);
     return status;
   } catch (const std::exception &error) {
     fprintf(stderr, "%s: error: %s\n", program.name, error.what());

@@ -29,6 +29,7 @@
 #include "gpuopt/Dialect/Train/Transforms/Passes.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace gpuopt::train {
 #define GEN_PASS_DEF_FOLDRUNNINGSTATISTICS
@@ -42,13 +43,19 @@ using nn::TensorBuilder;
 
 /// Whether a value follows from weights and constants alone.
 static bool isOfWeights(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (!op)
-    return false;
-  if (isa<ReadOp>(op) || op->hasTrait<OpTrait::ConstantLike>())
-    return true;
-  return isPure(op) && op->getNumRegions() == 0 && op->getNumOperands() > 0 &&
-         llvm::all_of(op->getOperands(), isOfWeights);
+  llvm::SetVector<Value> values;
+  values.insert(value);
+  for (size_t i = 0; i < values.size(); ++i) {
+    Operation *op = values[i].getDefiningOp();
+    if (!op)
+      return false;
+    if (isa<ReadOp>(op) || op->hasTrait<OpTrait::ConstantLike>())
+      continue;
+    if (!isPure(op) || op->getNumRegions() > 0 || op->getNumOperands() == 0)
+      return false;
+    values.insert_range(op->getOperands());
+  }
+  return true;
 }
 
 static int64_t channelsOf(Value value) {
