@@ -22,7 +22,8 @@ class PackedWeights {
 public:
   // Says that no step changes the bytes from `begin` on. With `has_one_reader`,
   // these are weights that one call reads, and that are computed anew when
-  // others change: their memory is given back once they are packed.
+  // others change: their memory is given back once they are packed, unless the
+  // call packs them part by part.
   void add_unchanged(char *begin, size_t bytes, bool has_one_reader) {
     const Range range{begin, begin + bytes, has_one_reader};
     ranges.insert(std::upper_bound(ranges.begin(), ranges.end(), range), range);
@@ -49,7 +50,8 @@ public:
     if (copy.version != version) {
       pack(copy.memory.get());
       if (const Range *range = range_of(weights);
-          range && range->has_one_reader)
+          range && range->has_one_reader &&
+          bytes >= size_t(range->end - range->begin))
         give_back(*range);
     }
     copy.version = version;
