@@ -41,7 +41,7 @@ struct CallRecordsTest : Emulation {
       gpuopt::copy(third, value.data + 1, value.data, 4);
     }
     records.end_function();
-    std::vector<std::vector<TimedCall>> functions = records.take(ctx);
+    std::vector<std::vector<TimedCall>> functions = records.take();
     EXPECT_EQ(functions.size(), 1u);
     return functions.empty() ? std::vector<TimedCall>() : functions[0];
   }

@@ -18,7 +18,7 @@ public:
   void begin_function() {}
   void begin_call(Context &) override {}
   void end_function() {}
-  std::vector<std::vector<TimedCall>> take(Context &) { return {}; }
+  std::vector<std::vector<TimedCall>> take() { return {}; }
   std::vector<DeviceWork> take_others() { return {}; }
   size_t dropped() const { return 0; }
 

@@ -47,7 +47,7 @@ public:
 
   // Returns the calls of each function since the last time. The device must be
   // done with them.
-  std::vector<std::vector<TimedCall>> take(Context &ctx) {
+  std::vector<std::vector<TimedCall>> take() {
     CHECK_CUDA(cudaDeviceSynchronize()); // copies of batches end as well
     ActivityRecords records = activity_collector().take();
     lost += records.dropped;

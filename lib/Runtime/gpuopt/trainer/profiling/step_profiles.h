@@ -61,7 +61,7 @@ public:
     if (!covers(step))
       return;
     const int64_t end = trace_now(); // reading the timer takes time
-    std::vector<TimedRun> runs = timer.take(ctx);
+    std::vector<TimedRun> runs = timer.take();
     std::vector<DeviceWork> others = timer.take_others();
     if (!covers(step + 1))
       timer.rest();

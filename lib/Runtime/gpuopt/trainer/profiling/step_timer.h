@@ -56,10 +56,10 @@ public:
     own.add(ctx);
   }
   // Returns what has run since the last call. The device is done with it.
-  std::vector<TimedRun> take(Context &ctx) {
+  std::vector<TimedRun> take() {
     std::vector<std::vector<TimedCall>> calls;
     if (has_records && !functions.empty())
-      calls = records.take(ctx);
+      calls = records.take();
     std::vector<TimedRun> runs;
     for (size_t i = 0; i < functions.size(); i++)
       runs.push_back(
