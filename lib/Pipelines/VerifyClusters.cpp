@@ -22,16 +22,17 @@ using namespace gpuopt;
 
 static LogicalResult verifyOp(Operation *op);
 
-static LogicalResult verifyTurn(nn::ScanOp scan) {
+static LogicalResult verifyIteration(nn::ScanOp scan) {
   bool isValid = true;
-  for (Operation &op : scan.getTurn().without_terminator())
+  for (Operation &op : scan.getIteration().without_terminator())
     isValid &= succeeded(verifyOp(&op));
   llvm::SmallDenseSet<Value> written;
   for (Value value : scan.getYielded())
     if (!ownsMemory(value) || !written.insert(value).second) // (I5)
-      return scan.emitOpError("expects each value that a turn yields to have "
-                              "memory of its own; run "
-                              "kernels-materialize-views before");
+      return scan.emitOpError(
+          "expects each value that an iteration yields to have "
+          "memory of its own; run "
+          "kernels-materialize-views before");
   return success(isValid);
 }
 
@@ -59,7 +60,7 @@ static LogicalResult verifyOp(Operation *op) {
              << index << " to be dense in memory";
   }
   auto scan = dyn_cast<nn::ScanOp>(op);
-  return scan ? verifyTurn(scan) : success();
+  return scan ? verifyIteration(scan) : success();
 }
 
 namespace {

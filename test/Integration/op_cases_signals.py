@@ -204,13 +204,13 @@ add("regions", "QLinearConv", [[x8, floats(0.5), np.array([4], np.uint8), w8, fl
 
 
 def graph(nodes, inputs, outputs, constants=()):
-    types = {"turn": TensorProto.INT64, "condition": TensorProto.BOOL, "go": TensorProto.BOOL}
+    types = {"iteration": TensorProto.INT64, "condition": TensorProto.BOOL, "go": TensorProto.BOOL}
     value = lambda name: helper.make_tensor_value_info(name, types.get(name, TensorProto.DOUBLE), None)
     return helper.make_graph(nodes, "body", list(map(value, inputs)), list(map(value, outputs)), [numpy_helper.from_array(array, name) for name, array in constants])
 
 
 node = helper.make_node
-turn = graph([node("Mul", ["state", "state"], ["square"]), node("Add", ["square", "x"], ["next"])], ["state", "x"], ["next", "square"])
+iteration = graph([node("Mul", ["state", "state"], ["square"]), node("Add", ["square", "x"], ["next"])], ["state", "x"], ["next", "square"])
 
 
 def scanned(state, x):
@@ -221,13 +221,13 @@ def scanned(state, x):
     return torch.stack(squares, 0)
 
 
-add("regions", "Scan", [[(2, 3), (2, 4, 3)]], scanned, label="SplitSecond", body=turn, num_scan_inputs=1, scan_input_axes=[1], scan_input_directions=[1])
-again = graph([node("Tanh", ["state"], ["next"]), node("ReduceSum", ["next"], ["sum"], keepdims=0), node("Less", ["sum", "limit"], ["go"])], ["turn", "condition", "state"], ["go", "next"],
+add("regions", "Scan", [[(2, 3), (2, 4, 3)]], scanned, label="SplitSecond", body=iteration, num_scan_inputs=1, scan_input_axes=[1], scan_input_directions=[1])
+again = graph([node("Tanh", ["state"], ["next"]), node("ReduceSum", ["next"], ["sum"], keepdims=0), node("Less", ["sum", "limit"], ["go"])], ["iteration", "condition", "state"], ["go", "next"],
               [("limit", scalar(1.0, np.float64))])
 
 
-def looped(x, turns):
-    for _ in range(turns):
+def looped(x, iterations):
+    for _ in range(iterations):
         x = x.tanh()
         if x.sum() >= 1:
             break
@@ -236,10 +236,10 @@ def looped(x, turns):
 
 for label, shape in [("Low", (3, 5)), ("High", (7,))]:
     add("regions", "Loop", [[scalar(4), np.array(True), shape]], lambda x: looped(x, 4), label=label, body=again)
-# The branches read a state of a Loop of one turn, since the node of an If has no such operands.
+# The branches read a state of a Loop of one iteration, since the node of an If has no such operands.
 for label, sign in [("Then", 1), ("Else", -1)]:
     branches = node("If", ["is"], ["next"], then_branch=graph([node("Exp", ["state"], ["a"])], [], ["a"]), else_branch=graph([node("Sin", ["state"], ["b"])], [], ["b"]))
-    body = graph([node("ReduceSum", ["scaled"], ["sum"], keepdims=0), branches], ["turn", "condition", "state"], ["condition", "next"])
+    body = graph([node("ReduceSum", ["scaled"], ["sum"], keepdims=0), branches], ["iteration", "condition", "state"], ["condition", "next"])
     body.node.insert(0, node("Mul", ["state", "sign"], ["signed"]))
     body.node.insert(1, node("Mul", ["signed", "state"], ["scaled"]))
     body.node.insert(3, node("Greater", ["sum", "zero"], ["is"]))

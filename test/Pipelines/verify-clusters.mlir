@@ -53,10 +53,10 @@ train.step @forward forward ("x" %x: tensor<4x8xf32>) {
 
 // -----
 
-// What a turn passes on as it is has no memory to which the loop's result could
+// What an iteration passes on as it is has no memory to which the loop's result could
 // be written.
 train.step @forward forward ("x" %x: tensor<3x8xf32>) {
-  // expected-error @below {{expects each value that a turn yields to have memory of its own; run kernels-materialize-views before}}
+  // expected-error @below {{expects each value that an iteration yields to have memory of its own; run kernels-materialize-views before}}
   %y = nn.scan 3 slices(%x) states() invariants() : (tensor<3x8xf32>) -> tensor<3x8xf32> {
   ^bb0(%xi: tensor<8xf32>):
     nn.yield %xi : tensor<8xf32>
@@ -66,7 +66,7 @@ train.step @forward forward ("x" %x: tensor<3x8xf32>) {
 
 // -----
 
-// Elementwise work of a turn outside of a kernel.
+// Elementwise work of an iteration outside of a kernel.
 train.step @forward forward ("x" %x: tensor<3x8xf32>) {
   %y = nn.scan 3 slices(%x) states() invariants() : (tensor<3x8xf32>) -> tensor<3x8xf32> {
   ^bb0(%xi: tensor<8xf32>):

@@ -48,7 +48,7 @@ def VerifyClusters : VerifyPass<"clusters"> {
     - (I2) Every reshape is a view of its operand's memory.
     - (I3) Every call can read its operands and write its results as they lie.
     - (I4) All other ops but kernels and views read dense tensors.
-    - (I5) All of this holds of the turns of loops, and what a turn yields has
+    - (I5) All of this holds of the iterations of loops, and what an iteration yields has
       memory of its own.
   }];
 }

@@ -226,24 +226,25 @@ double gpuopt::limitInNanoseconds(const OpWork &work,
 static std::optional<double> measuredTime(Operation *op,
                                           const DeviceModel &device);
 
-/// The time of a loop is that of its turns, if all of their work is measured.
-static std::optional<double> measuredTimeOfTurns(nn::ScanOp scan,
-                                                 const DeviceModel &device) {
-  double ofTurn = 0;
-  for (Operation &inner : scan.getTurn().without_terminator()) {
+/// The time of a loop is that of its iterations, if all of their work is
+/// measured.
+static std::optional<double>
+measuredTimeOfIterations(nn::ScanOp scan, const DeviceModel &device) {
+  double ofIteration = 0;
+  for (Operation &inner : scan.getIteration().without_terminator()) {
     std::optional<double> time =
         doesWork(&inner) ? measuredTime(&inner, device) : 0;
     if (!time)
       return std::nullopt;
-    ofTurn += *time;
+    ofIteration += *time;
   }
-  return ofTurn * double(scan.getCount());
+  return ofIteration * double(scan.getCount());
 }
 
 static std::optional<double> measuredTime(Operation *op,
                                           const DeviceModel &device) {
   if (auto scan = dyn_cast<nn::ScanOp>(op); scan && device.measured)
-    return measuredTimeOfTurns(scan, device);
+    return measuredTimeOfIterations(scan, device);
   return device.measured ? device.measured->lookup(costKeyOf(op))
                          : std::nullopt;
 }

@@ -243,9 +243,9 @@ bool gpuopt::ownsMemory(Value value) {
          destinationOf(result).buffer == value;
 }
 
-SmallVector<Value> gpuopt::turnBuffersOf(nn::ScanOp scan) {
+SmallVector<Value> gpuopt::iterationBuffersOf(nn::ScanOp scan) {
   SmallVector<Value> owners;
-  for (Operation &op : scan.getTurn())
+  for (Operation &op : scan.getIteration())
     for (Value result : op.getResults())
       if (ownsMemory(result) && !llvm::is_contained(scan.getYielded(), result))
         owners.push_back(result);

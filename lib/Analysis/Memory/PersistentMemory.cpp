@@ -111,7 +111,8 @@ private:
         follow(yield->getParentOp()->getResult(use.getOperandNumber()),
                isWhole);
       else if (auto scan = dyn_cast<nn::ScanOp>(user))
-        follow(scan.getTurn().getArgument(use.getOperandNumber()), isWhole);
+        follow(scan.getIteration().getArgument(use.getOperandNumber()),
+               isWhole);
       else if (auto take = dyn_cast<nn::TakeOp>(user))
         followTake(take, use);
       else if (auto check = dyn_cast<nn::InRangeOp>(user); check && isWhole)
@@ -161,7 +162,7 @@ void PersistentMemory::addStep(train::StepOp step) {
     }
     addConstant(&op);
     if (auto scan = dyn_cast<nn::ScanOp>(op))
-      for (Operation &inner : scan.getTurn())
+      for (Operation &inner : scan.getIteration())
         addConstant(&inner);
   }
 }

@@ -157,9 +157,9 @@ private:
       placeResult(node, result);
       allBytes += graph.problem.ops[node].sizeInBytes;
     }
-    // What the turns of a loop compute is gone after it.
+    // What the iterations of a loop compute is gone after it.
     if (auto scan = dyn_cast<nn::ScanOp>(op))
-      for (Value owner : turnBuffersOf(scan))
+      for (Value owner : iterationBuffersOf(scan))
         allBytes += alignedSizeInBytes(owner);
     // All results exist while the kernel runs for the first time.
     graph.problem.ops[first].workspaceInBytes =

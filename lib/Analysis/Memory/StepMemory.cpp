@@ -83,7 +83,7 @@ StepMemory::StepMemory(train::StepOp step, llvm::StringMap<unsigned> &usedNames)
       buffer.to = std::max(buffer.to, index + 1);
     }
     if (auto scan = dyn_cast<nn::ScanOp>(op))
-      for (Value owner : turnBuffersOf(scan)) {
+      for (Value owner : iterationBuffersOf(scan)) {
         addBuffer(owner, usedNames);
         buffers.back().from = index;
         buffers.back().to = index + 1;
@@ -308,7 +308,7 @@ void StepMemory::writeOffsets() const {
       offsets.push_back(buffer ? buffer->offset : kNoOffset);
     }
     if (auto scan = dyn_cast<nn::ScanOp>(op))
-      for (Value owner : turnBuffersOf(scan))
+      for (Value owner : iterationBuffersOf(scan))
         offsets.push_back(lookup(owner)->offset);
     if (const PlannedBuffer *scratch = lookupScratch(&op))
       offsets.push_back(scratch->offset);
@@ -321,12 +321,12 @@ void StepMemory::writeOffsets() const {
 }
 
 /// Returns the op of the step that notes the offset of a buffer, and the number
-/// of the offset. Those of a loop's turn come behind those of its results.
+/// of the offset. Those of a loop's iteration come behind those of its results.
 static std::pair<Operation *, unsigned> placeOfOffset(OpResult owner) {
   auto scan = dyn_cast<nn::ScanOp>(owner.getOwner()->getParentOp());
   if (!scan)
     return {owner.getOwner(), owner.getResultNumber()};
-  SmallVector<Value> owners = turnBuffersOf(scan);
+  SmallVector<Value> owners = iterationBuffersOf(scan);
   return {scan, scan.getNumResults() +
                     (llvm::find(owners, Value(owner)) - owners.begin())};
 }

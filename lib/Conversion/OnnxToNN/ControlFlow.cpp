@@ -8,10 +8,10 @@
 // Programs have no branches, and of loops only those of recurrent layers, so
 // graphs inside of nodes become part of the graph around them. If the condition
 // of an If is a constant, one branch is left; otherwise both are computed, and
-// their results are selected. The turns of a Loop or Scan are converted one
-// after the other. Where data decide whether a Loop goes on, all of its turns
-// are computed, and those after its end keep what the turns before them have
-// made.
+// their results are selected. The iterations of a Loop or Scan are converted
+// one after the other. Where data decide whether a Loop goes on, all of its
+// iterations are computed, and those after its end keep what the iterations
+// before them have made.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,9 +20,9 @@
 using namespace mlir;
 using namespace gpuopt;
 
-/// The most turns of a loop, and the most nodes and ops that the turns of all
-/// loops become.
-static constexpr int64_t kMostTurns = 4096, kMostUnrolledNodes = 1 << 18;
+/// The most iterations of a loop, and the most nodes and ops that the
+/// iterations of all loops become.
+static constexpr int64_t kMostIterations = 4096, kMostUnrolledNodes = 1 << 18;
 
 /// Converts the graph that is the attribute `name`, which is certainly
 /// computed, and in one place, if `isOnce`. Problems of its nodes are reported
@@ -126,40 +126,43 @@ static LogicalResult branch(NodeConversion &c) {
 }
 
 //===----------------------------------------------------------------------===//
-// Results of all turns
+// Results of all iterations
 //===----------------------------------------------------------------------===//
 
-/// Joins the results of turns along a new dimension; notes the problem if they
-/// are no tensors of one type.
-static Value stacked(NodeConversion &c, ArrayRef<Value> turns, int64_t axis) {
+/// Joins the results of iterations along a new dimension; notes the problem if
+/// they are no tensors of one type.
+static Value stacked(NodeConversion &c, ArrayRef<Value> iterations,
+                     int64_t axis) {
   SmallVector<Value> parts;
-  RankedTensorType type = c.b.type(turns.front());
+  RankedTensorType type = c.b.type(iterations.front());
   auto dim = c.axis(axis, type.getRank() + 1);
   if (!dim)
     return {};
   SmallVector<int64_t> shape(type.getShape()), all(shape);
   shape.insert(shape.begin() + *dim, 1);
-  all.push_back(turns.size());
+  all.push_back(iterations.size());
   if (!c.isShape(all))
     return {};
-  for (Value turn : turns) {
-    if (turn.getType() != type) {
-      c.problem = "the turns give results of different types, which cannot be "
-                  "joined";
+  for (Value iteration : iterations) {
+    if (iteration.getType() != type) {
+      c.problem =
+          "the iterations give results of different types, which cannot be "
+          "joined";
       return {};
     }
-    parts.push_back(c.b.reshape(turn, shape));
+    parts.push_back(c.b.reshape(iteration, shape));
   }
   return c.b.createOrFold<nn::ConcatOp>(parts, *dim);
 }
 
-/// Collects one result of each turn.
+/// Collects one result of each iteration.
 static LogicalResult collect(NodeConversion &c, ArrayRef<Converted> results,
-                             SmallVectorImpl<SmallVector<Value>> &turns) {
-  turns.resize(results.size());
-  for (auto [result, all] : llvm::zip(results, turns)) {
+                             SmallVectorImpl<SmallVector<Value>> &iterations) {
+  iterations.resize(results.size());
+  for (auto [result, all] : llvm::zip(results, iterations)) {
     if (result.isSequence || result.tensors.size() != 1)
-      return c.fail("a result that is joined over all turns must be a tensor");
+      return c.fail(
+          "a result that is joined over all iterations must be a tensor");
     all.push_back(result.tensors.front());
   }
   return success();
@@ -178,17 +181,17 @@ public:
   LogicalResult convert() {
     if (failed(prepare()))
       return failure();
-    int64_t turn = 0;
-    for (; !isOver && (!trips || turn < *trips); ++turn) {
-      if (turn >= kMostTurns)
+    int64_t iteration = 0;
+    for (; !isOver && (!trips || iteration < *trips); ++iteration) {
+      if (iteration >= kMostIterations)
         return c.fail("the loop would be unrolled to more than " +
-                      Twine(kMostTurns) + " turns: make it shorter");
-      if (failed(runTurn(turn)))
+                      Twine(kMostIterations) + " iterations: make it shorter");
+      if (failed(runIteration(iteration)))
         return failure();
     }
     c.outputs.append(carried);
-    if (turn == 0)
-      return yieldNoTurns();
+    if (iteration == 0)
+      return yieldNoIterations();
     for (ArrayRef<Value> all : joined) {
       Value result = stacked(c, all, 0);
       if (!result)
@@ -203,8 +206,9 @@ private:
     if (c.has(0)) {
       trips = c.constantInt(0);
       if (!trips)
-        return c.fail("operand 0 (the number of turns) must be a constant: "
-                      "programs have no loops");
+        return c.fail(
+            "operand 0 (the number of iterations) must be a constant: "
+            "programs have no loops");
     }
     if (c.has(1) && !isTruth(c.sequence(1)))
       return c.fail("the condition must have one element");
@@ -219,40 +223,43 @@ private:
     return success();
   }
 
-  /// Takes the condition for the next turn.
+  /// Takes the condition for the next iteration.
   LogicalResult proceed(const Converted &condition) {
     if (auto truth = constantTruth(condition)) {
       isOver = !*truth;
       return success();
     }
     if (!trips)
-      return c.fail("data decide the number of turns, which needs a limit: "
-                    "give operand 0");
+      return c.fail(
+          "data decide the number of iterations, which needs a limit: "
+          "give operand 0");
     Value is = c.b.reshape(condition.tensors.front(), {});
     active = active ? c.b.createOrFold<arith::AndIOp>(active, is) : is;
     return success();
   }
 
-  LogicalResult runTurn(int64_t turn) {
+  LogicalResult runIteration(int64_t iteration) {
     Converted condition =
         active ? Converted{{active}, false} : makeTruth(c, true);
     SmallVector<Converted> arguments{
-        {{makeInts(c, turn, /*isScalar=*/true)}, false}, condition};
+        {{makeInts(c, iteration, /*isScalar=*/true)}, false}, condition};
     arguments.append(carried);
     SmallVector<Converted> results;
     if (failed(runGraph(c, "body", arguments, results)))
       return failure();
     size_t count = carried.size();
     if (results.size() < 1 + count || !isTruth(results.front()))
-      return c.fail("the graph body must give a condition and as many results "
-                    "as the loop has values that go from turn to turn, " +
-                    Twine(count));
+      return c.fail(
+          "the graph body must give a condition and as many results "
+          "as the loop has values that go from iteration to iteration, " +
+          Twine(count));
     ArrayRef<Converted> next = ArrayRef(results).slice(1, count),
                         more = ArrayRef(results).drop_front(1 + count);
     if (active && !more.empty())
-      return c.fail("data decide the number of turns, and so the length of "
-                    "result " +
-                    Twine(count));
+      return c.fail(
+          "data decide the number of iterations, and so the length of "
+          "result " +
+          Twine(count));
     for (auto [value, fresh] : llvm::zip(carried, next)) {
       auto kept = active ? selected(c, active, fresh, value) : fresh;
       if (!kept)
@@ -264,8 +271,8 @@ private:
     return proceed(results.front());
   }
 
-  /// Gives results without entries for a loop without turns.
-  LogicalResult yieldNoTurns() {
+  /// Gives results without entries for a loop without iterations.
+  LogicalResult yieldNoIterations() {
     Region *body = c.node.getSubgraph("body");
     size_t fixed = 1 + carried.size();
     ValueRange results =
@@ -273,8 +280,9 @@ private:
     for (Value result : results.drop_front(std::min(fixed, results.size()))) {
       auto type = dyn_cast<RankedTensorType>(result.getType());
       if (!type || !type.hasStaticShape())
-        return c.fail("the loop has no turns, and the file does not say which "
-                      "shape its results have");
+        return c.fail(
+            "the loop has no iterations, and the file does not say which "
+            "shape its results have");
       if (!type.getElementType().isIntOrFloat())
         return c.fail("complex numbers are not supported");
       SmallVector<int64_t> shape(type.getShape());
@@ -287,9 +295,10 @@ private:
   NodeConversion &c;
   std::optional<int64_t> trips;
   bool isOver = false;
-  Value active; ///< Whether the next turn counts; null if it does for certain.
+  Value active; ///< Whether the next iteration counts; null if it does for
+                ///< certain.
   SmallVector<Converted> carried;
-  SmallVector<SmallVector<Value>> joined; ///< By result, then by turn.
+  SmallVector<SmallVector<Value>> joined; ///< By result, then by iteration.
 };
 
 } // namespace
@@ -314,7 +323,7 @@ static Value entryOf(nn::TensorBuilder &b, Value x, int64_t dim,
 
 namespace {
 
-/// A Scan node, whose turns read one entry each of some of its operands.
+/// A Scan node, whose iterations read one entry each of some of its operands.
 class Scan {
 public:
   explicit Scan(NodeConversion &c) : c(c) {}
@@ -327,7 +336,7 @@ public:
     int64_t operands = int64_t(c.inputCount()) - first;
     if (!body || read < 1 || read > operands)
       return c.fail("attributes body and num_scan_inputs must say which of the "
-                    "operands the turns read");
+                    "operands the iterations read");
     states = operands - read;
     for (int64_t index = 0; index < operands; ++index)
       if (!c.has(first + index) || c.sequence(first + index).isSequence)
@@ -391,32 +400,33 @@ private:
     StringRef name =
         c.node.getOpset() < 9 ? "directions" : "scan_input_directions";
     auto directions = numbersOf(name, read);
-    std::optional<int64_t> turns;
+    std::optional<int64_t> iterations;
     for (int64_t index = 0; index < read; ++index) {
       RankedTensorType type = c.b.type(operands[states + index]);
       auto axis = c.axis(axes[index], type.getRank());
       if (!axis)
         return failure();
       axes[index] = *axis;
-      if (turns && *turns != type.getDimSize(*axis))
-        return c.fail("the operands have " + Twine(*turns) + " and " +
+      if (iterations && *iterations != type.getDimSize(*axis))
+        return c.fail("the operands have " + Twine(*iterations) + " and " +
                       Twine(type.getDimSize(*axis)) + " entries");
-      turns = type.getDimSize(*axis);
+      iterations = type.getDimSize(*axis);
     }
-    if (*turns < 1 || *turns > kMostTurns)
-      return c.fail("a scan of " + Twine(*turns) +
+    if (*iterations < 1 || *iterations > kMostIterations)
+      return c.fail("a scan of " + Twine(*iterations) +
                     " entries is not supported, only of 1 to " +
-                    Twine(kMostTurns));
+                    Twine(kMostIterations));
     SmallVector<Converted> state;
     for (Value operand : operands.take_front(states))
       state.push_back({{operand}, false});
     SmallVector<SmallVector<Value>> joined;
-    for (int64_t turn = 0; turn < *turns; ++turn) {
+    for (int64_t iteration = 0; iteration < *iterations; ++iteration) {
       SmallVector<Converted> arguments(state), results;
       for (int64_t index = 0; index < read; ++index)
         arguments.push_back(
             {{entryOf(c.b, operands[states + index], axes[index],
-                      directions[index] ? *turns - 1 - turn : turn)},
+                      directions[index] ? *iterations - 1 - iteration
+                                        : iteration)},
              false});
       if (failed(runGraph(c, "body", arguments, results)))
         return failure();
@@ -497,8 +507,9 @@ ArrayRef<OperatorEntry> gpuopt::controlFlowOperators() {
   static const OperatorEntry entries[] = {
       {"If", branch, "where data decide, both branches are computed"},
       {"Loop", loop,
-       "unrolled, at most 4096 turns; data may end it within a constant limit"},
-      {"Scan", scan, "unrolled, at most 4096 turns"},
+       "unrolled, at most 4096 iterations; data may end it within a constant "
+       "limit"},
+      {"Scan", scan, "unrolled, at most 4096 iterations"},
       {"SequenceMap", sequenceMap}};
   return entries;
 }

@@ -287,7 +287,7 @@ private:
   }
 
   void convertInitializer(nn::TensorBuilder &b, onnx::InitializerOp op) {
-    if (values.count(op.getResult())) // of a loop, at a later turn
+    if (values.count(op.getResult())) // of a loop, at a later iteration
       return;
     auto type = cast<RankedTensorType>(op.getResult().getType());
     if (isComplex(op.getResult())) {

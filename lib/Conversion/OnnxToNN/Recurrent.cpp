@@ -306,13 +306,13 @@ private:
     return c.b.createOrFold<nn::ConcatOp>(outputs, 0);
   }
 
-  /// Does the same with a loop, whose turns compute a step each.
+  /// Does the same with a loop, whose iterations compute a step each.
   Value runLoop(const Direction &d, State &state, bool backwards) {
     nn::ScanBuilder scan(c.b.getContext(), steps, backwards);
-    nn::TensorBuilder turn(c.b.getLoc(), c.b.getContext());
-    turn.setInsertionPointToEnd(&scan.getTurn());
-    Direction inside{turn,   d.size,      d.inputs,     d.weights,
-                     d.bias, d.peepholes, d.resetsLate, d.isRectified};
+    nn::TensorBuilder iteration(c.b.getLoc(), c.b.getContext());
+    iteration.setInsertionPointToEnd(&scan.getIteration());
+    Direction inside{iteration, d.size,      d.inputs,     d.weights,
+                     d.bias,    d.peepholes, d.resetsLate, d.isRectified};
     Value inputs = scan.addSlice(d.inputs);
     State before{scan.addState(state.hidden),
                  hasCell() ? scan.addState(state.cell) : Value()};

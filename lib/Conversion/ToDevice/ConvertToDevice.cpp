@@ -90,7 +90,7 @@ private:
         if (failed(checkPartialSums(kernel, device)))
           return failure();
       if (auto scan = dyn_cast<nn::ScanOp>(op))
-        if (failed(checkReady(scan.getTurn(), device)))
+        if (failed(checkReady(scan.getIteration(), device)))
           return failure();
     }
     return success();

@@ -8,8 +8,8 @@
 #include "StepLowering.h"
 
 #include "CallLowering.h"
+#include "IterationPlaces.h"
 #include "KernelBuilder.h"
-#include "TurnPlaces.h"
 #include "gpuopt/Analysis/Costs/CostKey.h"
 #include "gpuopt/Analysis/Costs/KernelCost.h"
 #include "gpuopt/Analysis/Memory/StepParts.h"
@@ -168,10 +168,10 @@ private:
   Value address(const StridedView &view) {
     Type element =
         cast<RankedTensorType>(view.buffer.getType()).getElementType();
-    if (turn && turn->hasEntry(view.buffer))
-      return turn->addressIn(b, view);
-    if (turn && turn->isInvariant(view.buffer)) {
-      StridedView outer = turn->viewOfInvariant(view.buffer);
+    if (iteration && iteration->hasEntry(view.buffer))
+      return iteration->addressIn(b, view);
+    if (iteration && iteration->isInvariant(view.buffer)) {
+      StridedView outer = iteration->viewOfInvariant(view.buffer);
       return address(symbolOfBuffer(outer.buffer), element,
                      outer.offset + view.offset);
     }
@@ -207,8 +207,8 @@ private:
     SmallVector<Value> addresses;
     auto add = [&](SmallVectorImpl<StridedView> &views, StridedView view) {
       addresses.push_back(address(view));
-      if (turn)
-        turn->noteAlignment(view);
+      if (iteration)
+        iteration->noteAlignment(view);
       views.push_back(std::move(view));
     };
     for (Value input : op.getInputs())
@@ -227,7 +227,7 @@ private:
     SmallVector<int64_t> aliased;
     auto bufferAt = [&](size_t i) {
       if (auto column = addresses[i].getDefiningOp<device::ColumnOp>())
-        return turn->bufferOfColumn(column.getName());
+        return iteration->bufferOfColumn(column.getName());
       return addresses[i].getDefiningOp<device::AddressOp>().getBuffer();
     };
     for (size_t i = 0; i < addresses.size(); ++i)
@@ -240,8 +240,8 @@ private:
     return aliased;
   }
 
-  /// Copies the initial states to where the first turn reads them, and makes a
-  /// loop of the calls of a turn.
+  /// Copies the initial states to where the first iteration reads them, and
+  /// makes a loop of the calls of an iteration.
   void lowerOp(nn::ScanOp op) {
     for (auto [initial, history] :
          llvm::zip(op.getStates(), op.getHistories())) {
@@ -250,29 +250,31 @@ private:
       place.offset += op.getInitialEntry() * elements;
       emit<device::CopyOp>(read(initial), address(place), elements);
       annotate(op, lastEmitted());
-      // The cost of the loop is that of its turns.
+      // The cost of the loop is that of its iterations.
       lastEmitted()->setAttr(
           device::kCostKeyAttribute,
           b.getStrArrayAttr({originOf(history),
                              "initial state " + typeText(initial.getType())}));
     }
-    TurnPlaces places(op, [&](Value buffer) { return symbolOfBuffer(buffer); });
-    std::string name = (device::stringifySection(section) + "_turns").str();
+    IterationPlaces places(
+        op, [&](Value buffer) { return symbolOfBuffer(buffer); });
+    std::string name =
+        (device::stringifySection(section) + "_iterations").str();
     unsigned count = ++loopCount[name];
     if (count > 1)
       name += "_" + std::to_string(count);
     auto loop = places.createLoop(b, name);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(&loop.getBody().emplaceBlock());
-    turn = &places;
-    for (Operation &inner : op.getTurn().without_terminator()) {
+    iteration = &places;
+    for (Operation &inner : op.getIteration().without_terminator()) {
       if (!doesWork(&inner))
         continue;
       b.setLoc(inner.getLoc());
       lower(&inner);
       annotate(&inner, lastEmitted());
     }
-    turn = nullptr;
+    iteration = nullptr;
   }
 
   void lowerOp(nn::SumPartsOp op) {
@@ -513,8 +515,9 @@ private:
   StepPartFinder parts;
   device::Section section = device::Section::Forward;
   int64_t checkedCount = 0;
-  const TurnPlaces *turn = nullptr;    ///< Of the loop whose turn is lowered.
-  llvm::StringMap<unsigned> loopCount; ///< By name.
+  const IterationPlaces *iteration =
+      nullptr; ///< Of the loop whose iteration is lowered.
+  llvm::StringMap<unsigned> loopCount;    ///< By name.
   llvm::DenseMap<Value, int64_t> eventOf; ///< By the value to wait for.
 };
 

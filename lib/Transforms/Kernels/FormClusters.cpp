@@ -113,7 +113,7 @@ class FormClusters : public kernels::impl::FormClustersBase<FormClusters> {
     getOperation()->walk([&](train::StepOp step) {
       formClusters(step.getBody().front());
       for (ScanOp scan : step.getBody().getOps<ScanOp>())
-        formClusters(scan.getTurn());
+        formClusters(scan.getIteration());
     });
   }
 

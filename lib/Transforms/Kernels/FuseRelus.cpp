@@ -261,7 +261,7 @@ private:
           maker->getBlock() != kernel->getBlock())
         continue;
       if (auto conv = dyn_cast<ConvInputGradOp>(maker);
-          conv && isOfSinglePixels(conv)) {
+          conv && isPointwise(conv)) {
         ArrayRef<int64_t> shape = shapeOf(conv.getWeights());
         auto type = cast<RankedTensorType>(conv.getWeights().getType())
                         .clone(shape.take_front(2));

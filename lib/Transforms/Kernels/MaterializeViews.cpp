@@ -53,14 +53,14 @@ class MaterializeViews
       for (Operation &op : llvm::make_early_inc_range(step.getBody().front()))
         materializeOperands(&op);
       for (ScanOp scan : step.getBody().getOps<ScanOp>())
-        materializeTurn(scan);
+        materializeIteration(scan);
     });
   }
 
-  static void materializeTurn(ScanOp scan) {
-    Operation *yield = scan.getTurn().getTerminator();
+  static void materializeIteration(ScanOp scan) {
+    Operation *yield = scan.getIteration().getTerminator();
     for (Operation &op :
-         llvm::make_early_inc_range(scan.getTurn().without_terminator()))
+         llvm::make_early_inc_range(scan.getIteration().without_terminator()))
       materializeOperands(&op);
     // Each of the values that are yielded is written to where the loop's
     // result has its entry, so it has memory of its own.

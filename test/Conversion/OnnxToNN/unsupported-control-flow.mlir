@@ -10,19 +10,19 @@
 // CHECK: Frobnicate (opset 28) at 'frob': the operator is not supported
 // CHECK: Loop (opset 28) at 'inputs': the graph body has 2 inputs, but the node gives it 3
 // CHECK: Loop (opset 28) at 'body_inputs': the graph body has 1 inputs, but the node gives it 3
-// CHECK: Loop (opset 28) at 'data_trips': operand 0 (the number of turns) must be a constant: programs have no loops
+// CHECK: Loop (opset 28) at 'data_trips': operand 0 (the number of iterations) must be a constant: programs have no loops
 // CHECK: Loop (opset 28) at 'wide_go': the condition must have one element
-// CHECK: Loop (opset 28) at 'data_end': data decide the number of turns, which needs a limit: give operand 0
-// CHECK: Loop (opset 28) at 'endless': the loop would be unrolled to more than 4096 turns: make it shorter
-// CHECK: Loop (opset 28) at 'few': the graph body must give a condition and as many results as the loop has values that go from turn to turn, 1
-// CHECK: Loop (opset 28) at 'data_length': data decide the number of turns, and so the length of result 1
-// CHECK: Loop (opset 28) at 'no_turns': the loop has no turns, and the file does not say which shape its results have
+// CHECK: Loop (opset 28) at 'data_end': data decide the number of iterations, which needs a limit: give operand 0
+// CHECK: Loop (opset 28) at 'endless': the loop would be unrolled to more than 4096 iterations: make it shorter
+// CHECK: Loop (opset 28) at 'few': the graph body must give a condition and as many results as the loop has values that go from iteration to iteration, 1
+// CHECK: Loop (opset 28) at 'data_length': data decide the number of iterations, and so the length of result 1
+// CHECK: Loop (opset 28) at 'no_iterations': the loop has no iterations, and the file does not say which shape its results have
 // CHECK: Loop (opset 28) at 'no_numbers': complex numbers are not supported
 // CHECK: Loop (opset 28) at 'large': the result has more than 2^48 elements
 // CHECK: BatchNormalization (opset 28) at 'statistics': running statistics inside of a loop, or of an If that depends on data, are not supported: give --batch-norm=frozen, or move the node out of it
-// CHECK: Loop (opset 28) at 'changing': the turns give results of different types, which cannot be joined
-// CHECK: Loop (opset 28) at 'lists': a result that is joined over all turns must be a tensor
-// CHECK: Scan (opset 28) at 'uncounted': attributes body and num_scan_inputs must say which of the operands the turns read
+// CHECK: Loop (opset 28) at 'changing': the iterations give results of different types, which cannot be joined
+// CHECK: Loop (opset 28) at 'lists': a result that is joined over all iterations must be a tensor
+// CHECK: Scan (opset 28) at 'uncounted': attributes body and num_scan_inputs must say which of the operands the iterations read
 // CHECK: Scan (opset 28) at 'sequence': operands must be tensors
 // CHECK: Scan (opset 28) at 'uneven': the operands have 2 and 3 entries
 // CHECK: Scan (opset 28) at 'long': a scan of 5000 entries is not supported, only of 1 to 4096
@@ -117,11 +117,11 @@ onnx.graph @g(%x: tensor<2x3xf32>, %w: tensor<3x2xf32>, %v: tensor<3xf32>, %l: t
   ^bb0(%i: tensor<i64>, %go: tensor<i1>, %s: tensor<2x3xf32>):
     onnx.return %go, %s, %s : tensor<i1>, tensor<2x3xf32>, tensor<2x3xf32>
   } loc("data_length")
-  %no_turns = onnx.node "Loop"(%nothing, %none, %x) {body} : (tensor<i64>, none, tensor<2x3xf32>) -> !onnx.unknown {
+  %no_iterations = onnx.node "Loop"(%nothing, %none, %x) {body} : (tensor<i64>, none, tensor<2x3xf32>) -> !onnx.unknown {
   ^bb0(%i: tensor<i64>, %go: tensor<i1>, %s: tensor<2x3xf32>):
     %grown = onnx.node "Neg"(%s) : (tensor<2x3xf32>) -> !onnx.unknown
     onnx.return %go, %s, %grown : tensor<i1>, tensor<2x3xf32>, !onnx.unknown
-  } loc("no_turns")
+  } loc("no_iterations")
   %no_numbers = onnx.node "Loop"(%nothing, %none, %x) {body} : (tensor<i64>, none, tensor<2x3xf32>) -> !onnx.unknown {
   ^bb0(%i: tensor<i64>, %go: tensor<i1>, %s: tensor<2x3xf32>):
     %complex = onnx.node "Neg"(%s) : (tensor<2x3xf32>) -> tensor<4xcomplex<f32>>

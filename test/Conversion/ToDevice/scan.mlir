@@ -4,17 +4,17 @@
 // RUN: gpuopt-opt %t.memory --convert-to-device --verify-device -o %t.device
 // RUN: FileCheck %s < %t.device
 // RUN: gpuopt-translate %t.device --device-to-cxx | FileCheck %s --check-prefix=CXX
-// RUN: gpuopt-opt %t.device --device-unroll-loops --verify-device | FileCheck %s --check-prefix=TURNS
+// RUN: gpuopt-opt %t.device --device-unroll-loops --verify-device | FileCheck %s --check-prefix=ITERATIONS
 
 // The history and the sums have places of their own, and then the product of a
-// turn, which all turns use.
+// iteration, which all iterations use.
 // MEMORY: nn.scan 3 reverse {{.*}} {train.offsets = array<i64: {{[0-9]+}}, {{[0-9]+}}, {{[0-9]+}}>}
 
 // CHECK: device.buffer @contract arena at {{[0-9]+}} : tensor<4x8xf32> live 0 to 1 in @forward
 // The initial state is entry 3 of the history, behind 3 * 4 * 8 elements.
 // CHECK: device.address @scan + 96
 // CHECK: device.copy
-// CHECK: device.repeat "forward_turns" ["x", "scan", "scan_next", "scan_2"]
+// CHECK: device.repeat "forward_iterations" ["x", "scan", "scan_next", "scan_2"]
 // CHECK-SAME: {{\[\[}}#device.slice<@x + 64>, #device.slice<@scan + 96>, #device.slice<@scan + 64>, #device.slice<@scan_2 + 64>],
 // CHECK-SAME: [#device.slice<@x + 32>, #device.slice<@scan + 64>, #device.slice<@scan + 32>, #device.slice<@scan_2 + 32>],
 // CHECK-SAME: [@x, #device.slice<@scan + 32>, @scan, @scan_2]]
@@ -29,12 +29,12 @@
 // CHECK: device.launch @{{.*}}(%[[X]], %[[READ]], %[[Y]], %[[AFTER]])
 
 // CXX: copy(ctx, m[k[[H:[A-Za-z0-9]+]]] + 96, m[kH0], 32 * sizeof(float));
-// CXX: for (int64_t turn = 0; turn < 3; ++turn) {
-// CXX: gemm(ctx, {{.*}}, m[k[[H]]] + 96 - turn * 32, m[kW], m[kContract]);
-// CXX: launch(ctx, {{.*}}, m[kX] + 64 - turn * 32, m[kContract],
+// CXX: for (int64_t iteration = 0; iteration < 3; ++iteration) {
+// CXX: gemm(ctx, {{.*}}, m[k[[H]]] + 96 - iteration * 32, m[kW], m[kContract]);
+// CXX: launch(ctx, {{.*}}, m[kX] + 64 - iteration * 32, m[kContract],
 
-// TURNS-COUNT-3: device.call "gemm"
-// TURNS-NOT: device.call "gemm"
+// ITERATIONS-COUNT-3: device.call "gemm"
+// ITERATIONS-NOT: device.call "gemm"
 train.step @forward forward ("x" %x: tensor<3x4x8xf32>, "h0" %h0: tensor<4x8xf32>, "w" %w: tensor<8x8xf32>) {
   %h, %y = nn.scan 3 reverse slices(%x) states(%h0) invariants(%w)
       : (tensor<3x4x8xf32>, tensor<4x8xf32>, tensor<8x8xf32>) -> (tensor<4x4x8xf32>, tensor<3x4x8xf32>) {

@@ -1,7 +1,7 @@
 // RUN: gpuopt-opt %s -split-input-file -verify-diagnostics
 
 func.func @one_turn(%h0: tensor<4xf32>) {
-  // expected-error @below {{'nn.scan' op expects two turns or more, but got 1}}
+  // expected-error @below {{'nn.scan' op expects two iterations or more, but got 1}}
   %h = nn.scan 1 slices() states(%h0) invariants() : (tensor<4xf32>) -> tensor<2x4xf32> {
   ^bb0(%hi: tensor<4xf32>):
     nn.yield %hi : tensor<4xf32>
@@ -56,7 +56,7 @@ func.func @history(%h0: tensor<4xf32>) {
 // -----
 
 func.func @stacked(%x: tensor<3x4xf32>) {
-  // expected-error @below {{expects result 0, of an entry per turn, to be 'tensor<3x4xf32>', but got 'tensor<4x4xf32>'}}
+  // expected-error @below {{expects result 0, of an entry per iteration, to be 'tensor<3x4xf32>', but got 'tensor<4x4xf32>'}}
   %y = nn.scan 3 slices(%x) states() invariants() : (tensor<3x4xf32>) -> tensor<4x4xf32> {
   ^bb0(%xi: tensor<4xf32>):
     nn.yield %xi : tensor<4xf32>
@@ -69,7 +69,7 @@ func.func @stacked(%x: tensor<3x4xf32>) {
 func.func @random(%x: tensor<3x4xf32>) {
   %y = nn.scan 3 slices(%x) states() invariants() : (tensor<3x4xf32>) -> tensor<3x4xf32> {
   ^bb0(%xi: tensor<4xf32>):
-    // expected-error @below {{'nn.random_uniform' op must not be in a turn of 'nn.scan'}}
+    // expected-error @below {{'nn.random_uniform' op must not be in an iteration of 'nn.scan'}}
     %0 = nn.random_uniform stream 1 : tensor<4xf32>
     nn.yield %0 : tensor<4xf32>
   }

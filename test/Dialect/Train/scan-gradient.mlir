@@ -1,8 +1,8 @@
 // RUN: gpuopt-opt %s --train-build-step="loss=mse" | FileCheck %s
 
-// The backward of a loop goes the other way, computes each turn again from the
+// The backward of a loop goes the other way, computes each iteration again from the
 // state before it, and takes the gradient of a weight once, as a product of all
-// turns' factors.
+// iterations' factors.
 // CHECK-LABEL: train.step @micro_step
 // CHECK: %[[W:.*]] = train.read @w
 // CHECK: %[[X:.*]] = nn.contract "tbh,gh->tbg"

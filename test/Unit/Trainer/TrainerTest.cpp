@@ -534,8 +534,8 @@ TEST_F(TrainerTest, OpsThatShareACallShareItsTime) {
   EXPECT_NEAR(median("weight: adamw"), 3 * median("bias: adamw"), 0.3) << costs;
 }
 
-TEST_F(TrainerTest, TheTurnsOfALoopAreTimed) {
-  // Two turns of two calls, and one call after them.
+TEST_F(TrainerTest, TheIterationsOfALoopAreTimed) {
+  // Two iterations of two calls, and one call after them.
   static const CallInfo calls[] = {
       {"first", "gemm", 1, 0, 2, 2},
       {"second", "gelu", 1},

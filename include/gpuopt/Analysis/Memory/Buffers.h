@@ -102,10 +102,10 @@ namespace nn {
 class ScanOp;
 } // namespace nn
 
-/// Returns the values of a turn of a loop that have memory which all turns use,
-/// one after the other: those that own memory and are not yielded, whose place
-/// is in a result of the loop.
-llvm::SmallVector<mlir::Value> turnBuffersOf(nn::ScanOp scan);
+/// Returns the values of an iteration of a loop that have memory which all
+/// iterations use, one after the other: those that own memory and are not
+/// yielded, whose place is in a result of the loop.
+llvm::SmallVector<mlir::Value> iterationBuffersOf(nn::ScanOp scan);
 
 //===----------------------------------------------------------------------===//
 // Calls

@@ -29,7 +29,7 @@ static RankedTensorType stackedType(RankedTensorType entry, int64_t count) {
 //===----------------------------------------------------------------------===//
 
 /// Returns the types of the body's arguments, or nothing if one of the slices
-/// has not as many entries as there are turns.
+/// has not as many entries as there are iterations.
 static std::optional<SmallVector<Type>> argumentTypesOf(ScanOp op) {
   SmallVector<Type> types;
   for (Value slice : op.getSlices()) {
@@ -62,7 +62,8 @@ static LogicalResult verifyResults(ScanOp op, YieldOp yield) {
     if (op.getResult(index).getType() != expected) // (C3), (C4)
       return op.emitOpError("expects result ")
              << index << ", "
-             << (isState ? "the history of a state" : "of an entry per turn")
+             << (isState ? "the history of a state"
+                         : "of an entry per iteration")
              << ", to be " << expected << ", but got "
              << op.getResult(index).getType();
   }
@@ -71,20 +72,23 @@ static LogicalResult verifyResults(ScanOp op, YieldOp yield) {
 
 LogicalResult ScanOp::verify() {
   if (getCount() < 2) // (C1)
-    return emitOpError("expects two turns or more, but got ") << getCount();
+    return emitOpError("expects two iterations or more, but got ")
+           << getCount();
   std::optional<SmallVector<Type>> arguments = argumentTypesOf(*this);
   if (!arguments) // (C1)
     return emitOpError("expects slices with ")
            << getCount() << " entries, but got " << getSlices().getTypes();
-  Block &turn = getTurn();
-  auto yield = dyn_cast_or_null<YieldOp>(turn.empty() ? nullptr : &turn.back());
-  if (!yield || !llvm::equal(turn.getArgumentTypes(), *arguments)) // (C2)
+  Block &iteration = getIteration();
+  auto yield = dyn_cast_or_null<YieldOp>(iteration.empty() ? nullptr
+                                                           : &iteration.back());
+  if (!yield || !llvm::equal(iteration.getArgumentTypes(), *arguments)) // (C2)
     return emitOpError("expects a body with the types of entries, states and "
                        "invariants as arguments, ")
-           << TypeRange(*arguments) << ", but got " << turn.getArgumentTypes();
-  for (Operation &inner : turn)
+           << TypeRange(*arguments) << ", but got "
+           << iteration.getArgumentTypes();
+  for (Operation &inner : iteration)
     if (isa<ScanOp, RandomUniformOp, EvaluationFormOpInterface>(inner)) // (C5)
-      return inner.emitOpError("must not be in a turn of 'nn.scan'");
+      return inner.emitOpError("must not be in an iteration of 'nn.scan'");
   return verifyResults(*this, yield);
 }
 
@@ -94,28 +98,28 @@ LogicalResult ScanOp::verify() {
 
 double ScanOp::getFloatingPointOperations() {
   double count = 0;
-  for (Operation &inner : getTurn())
+  for (Operation &inner : getIteration())
     count += floatingPointOperations(&inner);
   return count * double(getCount());
 }
 
 bool ScanOp::usesMatrixUnits() {
-  return llvm::any_of(getTurn(), [](Operation &inner) {
+  return llvm::any_of(getIteration(), [](Operation &inner) {
     auto costly = dyn_cast<CostOpInterface>(inner);
     return costly && costly.usesMatrixUnits();
   });
 }
 
-/// Each turn reads the invariants.
+/// Each iteration reads the invariants.
 void ScanOp::addOwnWork(OpWork &work) {
   for (Value invariant : getInvariants())
     work.bytesRead += double(getCount() - 1) * sizeInBytes(invariant);
 }
 
-/// Each turn has launches of its own.
+/// Each iteration has launches of its own.
 void ScanOp::addWarpWork(OpWork &work) {
   work.launches = double(getCount()) *
-                  double(llvm::count_if(getTurn(), [](Operation &inner) {
+                  double(llvm::count_if(getIteration(), [](Operation &inner) {
                     return isa<FusedOp, RuntimeCallOpInterface>(inner);
                   }));
   if (!work.onMatrixUnits)
@@ -127,14 +131,14 @@ void ScanOp::addWarpWork(OpWork &work) {
 //===----------------------------------------------------------------------===//
 
 Value ScanBuilder::addArgument(Arguments &kind, Value outer, Type type) {
-  Value argument = turn.addArgument(type, outer.getLoc());
+  Value argument = iteration.addArgument(type, outer.getLoc());
   kind.push_back({argument, outer});
   return argument;
 }
 
 Value ScanBuilder::addSlice(Value tensor) {
   RankedTensorType type = tensorType(tensor);
-  assert(type.getDimSize(0) == count && "one entry per turn");
+  assert(type.getDimSize(0) == count && "one entry per iteration");
   return addArgument(slices, tensor,
                      RankedTensorType::get(type.getShape().drop_front(),
                                            type.getElementType()));
@@ -159,27 +163,27 @@ Value ScanBuilder::getOuter(Value argument) const {
   return {};
 }
 
-bool ScanBuilder::isInTurn(Value value) const {
-  return value.getParentBlock() == &turn;
+bool ScanBuilder::isInIteration(Value value) const {
+  return value.getParentBlock() == &iteration;
 }
 
 void ScanBuilder::capture(OpBuilder &builder) {
-  for (Operation &op : llvm::make_early_inc_range(turn)) {
-    // A broadcast costs nothing within a turn, and memory outside of it.
+  for (Operation &op : llvm::make_early_inc_range(iteration)) {
+    // A broadcast costs nothing within an iteration, and memory outside of it.
     bool isFixed = op.getNumOperands() > 0 && op.getNumRegions() == 0 &&
                    !isa<BroadcastOp>(op) && isMemoryEffectFree(&op) &&
                    llvm::none_of(op.getOperands(), [&](Value operand) {
-                     return isInTurn(operand) && !isInvariant(operand);
+                     return isInIteration(operand) && !isInvariant(operand);
                    });
     if (isFixed) {
       for (OpOperand &operand : op.getOpOperands())
-        if (isInTurn(operand.get()))
+        if (isInIteration(operand.get()))
           operand.set(getOuter(operand.get()));
       op.moveBefore(builder.getInsertionBlock(), builder.getInsertionPoint());
       continue;
     }
     for (OpOperand &operand : op.getOpOperands()) {
-      if (isInTurn(operand.get()))
+      if (isInIteration(operand.get()))
         continue;
       Operation *producer = operand.get().getDefiningOp();
       if (producer && producer->hasTrait<OpTrait::ConstantLike>()) {
@@ -202,9 +206,9 @@ ScanOp ScanBuilder::finish(OpBuilder &builder, Location loc,
     types.push_back(
         stackedType(tensorType(value), count + (index < next.size())));
   OpBuilder inside(context);
-  inside.setInsertionPointToEnd(&turn);
+  inside.setInsertionPointToEnd(&iteration);
   YieldOp::create(inside, loc, yielded);
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(turn)))
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(iteration)))
     if (op.use_empty() && isMemoryEffectFree(&op) && !isa<YieldOp>(op))
       op.erase();
   auto outerOf = [](const Arguments &kind) {
@@ -218,6 +222,6 @@ ScanOp ScanBuilder::finish(OpBuilder &builder, Location loc,
     for (auto [argument, outer] : *kind)
       argument.replaceAllUsesWith(
           body.addArgument(argument.getType(), argument.getLoc()));
-  body.getOperations().splice(body.end(), turn.getOperations());
+  body.getOperations().splice(body.end(), iteration.getOperations());
   return scan;
 }

@@ -75,8 +75,8 @@ private:
   bool canFold(ConvOp conv, BatchNormOp norm) const {
     int64_t inputs = shapeOf(conv.getInput()).back(),
             outputs = shapeOf(conv.getResult()).back();
-    return !norm.getFrozen() && isOfSinglePixels(conv) &&
-           inputs % kVector == 0 && outputs % kVector == 0 &&
+    return !norm.getFrozen() && isPointwise(conv) && inputs % kVector == 0 &&
+           outputs % kVector == 0 &&
            double(outputs) >= ratio * double(inputs) &&
            norm.getMean().use_empty() && norm.getRstd().use_empty();
   }

@@ -72,7 +72,7 @@ struct CallInfo {
   int64_t elements = 0;
   // On the first row of a loop: how often its rows run, one after the other,
   // and how many rows it has. All other rows run once.
-  int turns = 1, rows = 0;
+  int iterations = 1, rows = 0;
 };
 
 // What a row of calls runs, and what one execution of it asks of the device;

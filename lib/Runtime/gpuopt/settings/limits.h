@@ -16,7 +16,7 @@ constexpr int64_t kParamGroupBytes = 2048;
 
 // Elements that one block of the runtime's elementwise kernels works on.
 constexpr int64_t kSpan = 8192;
-// The rows and columns of a tile that a processor turns in its registers.
+// The rows and columns of a tile that a processor transposes in its registers.
 constexpr int64_t kTileRows = 16;
 // How many partial sums sum_of_squares writes for a gradient of n elements.
 constexpr int64_t sum_of_squares_partials(int64_t n) {

@@ -389,10 +389,13 @@ constexpr const SettingInfo *find_setting(std::string_view name) {
   return nullptr;
 }
 
-// Returns the fewest digits that are read back as the same number.
+// Returns the fewest digits that are read back as the same number: 40, not
+// 4e+01.
 inline std::string number_text(double number) {
+  const double size = std::fabs(number);
   char text[40];
-  for (int digits = 1; digits <= 17; digits++) {
+  for (int digits = size >= 1 && size < 1e15 ? int(std::log10(size)) + 1 : 1;
+       digits <= 17; digits++) {
     snprintf(text, sizeof text, "%.*g", digits, number);
     if (strtod(text, nullptr) == number)
       break;

@@ -25,7 +25,7 @@ inline void add_work(const Program &program, const Table<CallInfo> &calls,
   std::vector<int64_t> runs(size_t(calls.count), count); // of each row
   for (int row = 0; row < calls.count; row++)
     for (int i = 0; i < calls.data[row].rows; i++)
-      runs[size_t(row + i)] *= calls.data[row].turns;
+      runs[size_t(row + i)] *= calls.data[row].iterations;
   for (int row = 0; row < calls.count; row++)
     traits.launches += runs[size_t(row)] * calls.data[row].count;
   for (int i = 0; i < work.count; i++) {

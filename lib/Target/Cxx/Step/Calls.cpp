@@ -63,7 +63,7 @@ void cxx::addIterations(device::RepeatOp repeat, size_t begin,
     return op.hasAttr(device::kIterationsAttribute);
   });
   if (!differ && begin < calls.size()) {
-    calls[begin].turns = repeat.getNumIterations();
+    calls[begin].iterations = repeat.getNumIterations();
     calls[begin].rows = calls.size() - begin;
     return;
   }
@@ -135,7 +135,7 @@ void cxx::printCallTable(StringRef function, ArrayRef<OpCalls> calls,
     stream << "    {" << quoted(op.origin) << ", " << quoted(op.work) << ", "
            << op.count
            << (op.elements || op.rows ? ", " + std::to_string(op.elements) : "")
-           << (op.rows ? ", " + std::to_string(op.turns) + ", " +
+           << (op.rows ? ", " + std::to_string(op.iterations) + ", " +
                              std::to_string(op.rows)
                        : "")
            << "},\n";

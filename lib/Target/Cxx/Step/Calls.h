@@ -29,9 +29,9 @@ struct OpCalls {
   std::string name;    ///< What is run: device::nameOfWork.
   std::string section; ///< device::sectionOf.
   unsigned mark = 0;   ///< That of its first line (LineMarks); 0 without one.
-  /// On the first row of a loop whose turns are alike: how often its rows run,
-  /// and how many rows it has.
-  unsigned turns = 1, rows = 0;
+  /// On the first row of a loop whose iterations are alike: how often its rows
+  /// run, and how many rows it has.
+  unsigned iterations = 1, rows = 0;
 };
 
 /// The lines on which calls stand. Functions are put together in another order

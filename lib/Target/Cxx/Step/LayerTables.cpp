@@ -22,7 +22,7 @@ using namespace gpuopt;
 
 /// Returns "layer" for "layers".
 static StringRef singularOf(StringRef word) {
-  return word == "layers" || word == "chunks" || word == "turns"
+  return word == "layers" || word == "chunks" || word == "iterations"
              ? word.drop_back()
              : word;
 }

@@ -448,7 +448,7 @@ def NN_FusedOp : Op<NN_Dialect, "fused", [IsolatedFromAbove, SingleBlock, Pure, 
 }
 
 def NN_YieldOp : Op<NN_Dialect, "yield", [Terminator, Pure, ParentOneOf<["FusedOp", "ScanOp"]>]> {
-  let summary = "what a fused op, or a turn of a scan, writes to memory";
+  let summary = "what a fused op, or an iteration of a scan, writes to memory";
   let arguments = (ins Variadic<NN_Tensor>:$values);
   let assemblyFormat = "$values attr-dict `:` type($values)";
 }
@@ -459,33 +459,33 @@ def NN_YieldOp : Op<NN_Dialect, "yield", [Terminator, Pure, ParentOneOf<["FusedO
 
 def NN_ScanOp : Op<NN_Dialect, "scan", [IsolatedFromAbove, SingleBlock, AttrSizedOperandSegments, Pure,
     DeclareOpInterfaceMethods<CostOpInterface, ["usesMatrixUnits", "addOwnWork", "addWarpWork"]>]> {
-  let summary = "a loop over the first dimension of tensors, with states that go from turn to turn";
+  let summary = "a loop over the first dimension of tensors, with states that go from iteration to iteration";
   let description = [{
     The body runs `count` times, for i = 0 .. count - 1, or for i = count - 1 .. 0
     where `reverse` is set. The block's arguments are, in this order: entry i of
     each of `slices`, without its first dimension; the states, which are
-    `states` in the first turn and what the turn before has yielded in all
-    others; and the `invariants`, which are the same in all turns. The body
+    `states` in the first iteration and what the iteration before has yielded in all
+    others; and the `invariants`, which are the same in all iterations. The body
     yields the next states, and then the entries i of further results.
 
     The first results are the histories of the states, of count + 1 entries. In
-    entry i of a history is the state before turn i, and in entry i + 1 the one
+    entry i of a history is the state before iteration i, and in entry i + 1 the one
     after it, so that entry 0 is the initial state and the last entry the final
     one. Where `reverse` is set, it is the other way round: entry count is the
-    initial state, and turn i reads entry i + 1 and writes entry i. The other
-    results have an entry for each turn. The gradient of a scan is a scan in the
+    initial state, and iteration i reads entry i + 1 and writes entry i. The other
+    results have an entry for each iteration. The gradient of a scan is a scan in the
     other direction, which reads the histories.
 
     Constraints:
-    - (C1) there are two turns or more, and each of the slices has as many
+    - (C1) there are two iterations or more, and each of the slices has as many
       entries;
     - (C2) the arguments of the body have the types of entries of the slices, of
       the states and of the invariants;
     - (C3) the body yields values of the states' types, and then those of which
-      the other results have one entry for each turn;
+      the other results have one entry for each iteration;
     - (C4) the histories have the entries of the states;
     - (C5) the body has no other scan, and draws no random numbers, which would
-      be the same in all turns.
+      be the same in all iterations.
 
     ```mlir
     %h, %y = nn.scan 512 slices(%x) states(%h0) invariants(%w)
@@ -507,13 +507,13 @@ def NN_ScanOp : Op<NN_Dialect, "scan", [IsolatedFromAbove, SingleBlock, AttrSize
     attr-dict `:` functional-type(operands, results) $body
   }];
   let extraClassDeclaration = [{
-    ::mlir::Block &getTurn() { return getBody().front(); }
-    ::mlir::OperandRange getYielded() { return getTurn().getTerminator()->getOperands(); }
+    ::mlir::Block &getIteration() { return getBody().front(); }
+    ::mlir::OperandRange getYielded() { return getIteration().getTerminator()->getOperands(); }
     ::mlir::ResultRange getHistories() { return getResults().take_front(getStates().size()); }
     ::mlir::ResultRange getStacked() { return getResults().drop_front(getStates().size()); }
-    /// The entry of the histories that turn i reads is i plus this.
+    /// The entry of the histories that iteration i reads is i plus this.
     int64_t getEntryBefore() { return getReverse() ? 1 : 0; }
-    /// The entry of the histories that turn i writes is i plus this.
+    /// The entry of the histories that iteration i writes is i plus this.
     int64_t getEntryAfter() { return getReverse() ? 0 : 1; }
     /// The entries of the histories with the initial and the final state.
     int64_t getInitialEntry() { return getReverse() ? getCount() : 0; }

@@ -71,7 +71,7 @@ std::optional<ProductLayout> productLayout(const ProductSpec &spec,
 /// Returns whether a convolution, or its gradient with respect to the input, is
 /// a product of matrices, since its weights see one pixel each.
 template <typename ConvT>
-bool isOfSinglePixels(ConvT conv) {
+bool isPointwise(ConvT conv) {
   auto isAll = [](llvm::ArrayRef<int64_t> values, int64_t expected) {
     return llvm::all_of(values,
                         [&](int64_t value) { return value == expected; });

@@ -1,4 +1,4 @@
-//===- ScanBuilder.h - Builds loops from their turns ------------*- C++ -*-===//
+//===- ScanBuilder.h - Builds loops from their iterations -------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -18,22 +18,22 @@ namespace gpuopt::nn {
 ///   ScanBuilder scan(builder.getContext(), 512, /*reverse=*/false);
 ///   Value x = scan.addSlice(inputs), h = scan.addState(initial),
 ///         w = scan.addInvariant(weights);
-///   ... // ops at the end of scan.getTurn()
+///   ... // ops at the end of scan.getIteration()
 ///   ScanOp op = scan.finish(builder, loc, {next}, {y});
 class ScanBuilder {
 public:
   ScanBuilder(mlir::MLIRContext *context, int64_t count, bool reverse)
       : context(context), count(count), reverse(reverse) {}
 
-  /// The block in which a turn is built. It is part of no op yet.
-  mlir::Block &getTurn() { return turn; }
+  /// The block in which an iteration is built. It is part of no op yet.
+  mlir::Block &getIteration() { return iteration; }
 
-  /// Returns the entry of `tensor`, of shape [count, ...], in a turn: a value
-  /// of shape [...].
+  /// Returns the entry of `tensor`, of shape [count, ...], in an iteration: a
+  /// value of shape [...].
   mlir::Value addSlice(mlir::Value tensor);
-  /// Returns the state before a turn, of the type of `initial`.
+  /// Returns the state before an iteration, of the type of `initial`.
   mlir::Value addState(mlir::Value initial);
-  /// Returns a value from outside of the loop, within a turn. It has one
+  /// Returns a value from outside of the loop, within an iteration. It has one
   /// argument however often it is added.
   mlir::Value addInvariant(mlir::Value value);
 
@@ -45,14 +45,15 @@ public:
   bool isState(mlir::Value value) const { return isIn(states, value); }
   bool isInvariant(mlir::Value value) const { return isIn(invariants, value); }
 
-  /// Makes what is used in the turn, and defined outside of it, invariants;
-  /// constants are copied into the turn. Ops of the turn that depend on nothing
-  /// but such values are moved to `builder`, before the loop.
+  /// Makes what is used in the iteration, and defined outside of it,
+  /// invariants; constants are copied into the iteration. Ops of the iteration
+  /// that depend on nothing but such values are moved to `builder`, before the
+  /// loop.
   void capture(mlir::OpBuilder &builder);
 
-  /// Builds the op. `next` are the states after a turn, in the order in which
-  /// they were added, and `stacked` the entries of the other results. What
-  /// nothing reads is erased.
+  /// Builds the op. `next` are the states after an iteration, in the order in
+  /// which they were added, and `stacked` the entries of the other results.
+  /// What nothing reads is erased.
   ScanOp finish(mlir::OpBuilder &builder, mlir::Location loc,
                 llvm::ArrayRef<mlir::Value> next,
                 llvm::ArrayRef<mlir::Value> stacked);
@@ -64,12 +65,12 @@ private:
     return llvm::is_contained(llvm::make_first_range(arguments), value);
   }
   mlir::Value addArgument(Arguments &kind, mlir::Value outer, mlir::Type type);
-  bool isInTurn(mlir::Value value) const;
+  bool isInIteration(mlir::Value value) const;
 
   mlir::MLIRContext *context;
   int64_t count;
   bool reverse;
-  mlir::Block turn;
+  mlir::Block iteration;
   Arguments slices, states, invariants; ///< With what they stand for.
 };
 

@@ -47,7 +47,7 @@ def Train_Dialect : Dialect {
     "::gpuopt::train::UnmetBudgetAttr":$unmet_budget,
     // On an op of a step, where its results lie: offsets in the arena in bytes,
     // one for each result (-1: in the memory of another) and one for scratch
-    // memory. A loop has one for each value of a turn that lies in the arena.
+    // memory. A loop has one for each value of an iteration that lies in the arena.
     // Offsets of train.offload are in the memory of the host.
     "::mlir::DenseI64ArrayAttr":$offsets,
     // On an op of a step that runs again, the reason.

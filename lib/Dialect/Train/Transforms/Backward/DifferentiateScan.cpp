@@ -5,15 +5,16 @@
 //
 //===----------------------------------------------------------------------===//
 
-// The backward of a scan is a scan in the other direction. A turn of it reads
-// the states before the forward's turn from their histories, computes what that
-// turn computed again, and goes on with the gradients of the states. Those of
-// the slices are results with an entry for each turn.
+// The backward of a scan is a scan in the other direction. An iteration of it
+// reads the states before the forward's iteration from their histories,
+// computes what that iteration computed again, and goes on with the gradients
+// of the states. Those of the slices are results with an entry for each
+// iteration.
 //
-// The gradient of an invariant is a sum over all turns. Where a turn's part is
-// a product, the product is taken once, after the loop, of the factors of all
-// turns: one large product in place of many small ones that add to each other.
-// Other parts are kept and summed up after the loop.
+// The gradient of an invariant is a sum over all iterations. Where an
+// iteration's part is a product, the product is taken once, after the loop, of
+// the factors of all iterations: one large product in place of many small ones
+// that add to each other. Other parts are kept and summed up after the loop.
 //
 //===----------------------------------------------------------------------===//
 
@@ -59,16 +60,18 @@ public:
               ArrayRef<bool> wanted)
       : op(op), b(op.getLoc(), builder), resultGradients(resultGradients),
         wanted(wanted), scan(op.getContext(), op.getCount(), !op.getReverse()),
-        turn(op.getContext()) {
-    turn.setInsertionPointToEnd(&scan.getTurn());
+        iteration(op.getContext()) {
+    iteration.setInsertionPointToEnd(&scan.getIteration());
   }
 
   LogicalResult run(MutableArrayRef<Value> operandGradients) {
-    cloneTurn();
+    cloneIteration();
     addSeeds();
     SmallVector<Value> gradients;
-    Operation *last = scan.getTurn().empty() ? nullptr : &scan.getTurn().back();
-    if (failed(train::differentiate(turn, last, seeds, sources, gradients)))
+    Operation *last =
+        scan.getIteration().empty() ? nullptr : &scan.getIteration().back();
+    if (failed(
+            train::differentiate(iteration, last, seeds, sources, gradients)))
       return failure();
     for (auto [source, gradient] : llvm::zip(sources, gradients))
       gradientOf[source] = gradient;
@@ -83,14 +86,14 @@ private:
   unsigned numSlices() { return op.getSlices().size(); }
   unsigned numStates() { return op.getStates().size(); }
   Value argumentOf(unsigned operand) {
-    return mapping.lookup(op.getTurn().getArgument(operand));
+    return mapping.lookup(op.getIteration().getArgument(operand));
   }
 
-  /// Clones what the forward's turn computes, on the states before it.
-  void cloneTurn() {
+  /// Clones what the forward's iteration computes, on the states before it.
+  void cloneIteration() {
     int64_t count = op.getCount();
     for (auto [index, argument] :
-         llvm::enumerate(op.getTurn().getArguments())) {
+         llvm::enumerate(op.getIteration().getArguments())) {
       unsigned state = index - numSlices();
       Value inside;
       if (index < numSlices())
@@ -105,17 +108,17 @@ private:
       if (isFloat(argument) && (isState || wanted[index]))
         sources.push_back(inside);
     }
-    for (Operation &inner : op.getTurn().without_terminator())
-      turn.clone(inner, mapping);
+    for (Operation &inner : op.getIteration().without_terminator())
+      iteration.clone(inner, mapping);
   }
 
-  /// Returns what the turn yields as a result, in the clone.
+  /// Returns what the iteration yields as a result, in the clone.
   Value yieldedAs(unsigned result) {
     return mapping.lookup(op.getYielded()[result]);
   }
 
-  /// The gradient of a state goes from turn to turn, beginning with that of the
-  /// final state.
+  /// The gradient of a state goes from iteration to iteration, beginning with
+  /// that of the final state.
   void addSeeds() {
     for (unsigned state = 0; state < numStates(); ++state) {
       Value initial = op.getStates()[state], history = resultGradients[state];
@@ -131,10 +134,10 @@ private:
         seeds.push_back({yieldedAs(result), scan.addSlice(gradient)});
   }
 
-  /// Returns the gradients of the states before the forward's turn.
+  /// Returns the gradients of the states before the forward's iteration.
   SmallVector<Value> nextStates() {
     SmallVector<Value> next;
-    TensorBuilder inside(op.getLoc(), turn);
+    TensorBuilder inside(op.getLoc(), iteration);
     for (auto &[state, after] : stateGradients) {
       Value gradient = gradientOf.lookup(argumentOf(numSlices() + state));
       if (Value history = resultGradients[state]) {
@@ -144,16 +147,16 @@ private:
       }
       next.push_back(gradient ? gradient : inside.splat(0, inside.type(after)));
     }
-    turn.setInsertionPointToEnd(&scan.getTurn());
+    iteration.setInsertionPointToEnd(&scan.getIteration());
     return next;
   }
 
   //===--------------------------------------------------------------------===//
-  // Sums over all turns
+  // Sums over all iterations
   //===--------------------------------------------------------------------===//
 
   /// Returns the product that a value is, without what a product can have
-  /// beside its factors, if both factors differ from turn to turn.
+  /// beside its factors, if both factors differ from iteration to iteration.
   ContractOp productOf(Value value) {
     auto product = value.getDefiningOp<ContractOp>();
     bool isPlain = product && product->getNumOperands() == 2 &&
@@ -163,14 +166,14 @@ private:
     return isPlain ? product : ContractOp();
   }
 
-  /// A part of a sum over all turns: the product of two values of a turn, with
-  /// its letters, or one value where there are none.
+  /// A part of a sum over all iterations: the product of two values of an
+  /// iteration, with its letters, or one value where there are none.
   struct Part {
     std::string letters;
     Value lhs, rhs;
   };
 
-  /// Notes what the sum of `gradient` over all turns is made of.
+  /// Notes what the sum of `gradient` over all iterations is made of.
   void addParts(Value gradient, SmallVectorImpl<Part> &parts) {
     if (auto sum = gradient.getDefiningOp<arith::AddFOp>()) {
       addParts(sum.getLhs(), parts);
@@ -186,15 +189,15 @@ private:
     }
   }
 
-  /// Makes a value of a turn a result of the scan, unless its entries of all
-  /// turns are known as a whole.
+  /// Makes a value of an iteration a result of the scan, unless its entries of
+  /// all iterations are known as a whole.
   void keep(Value value) {
     if (!scan.isSlice(value) && !scan.isState(value))
       stacked.insert(value);
   }
 
   /// Notes what the gradients of slices and invariants are computed from. The
-  /// turn loses what nothing reads afterwards.
+  /// iteration loses what nothing reads afterwards.
   void collectParts() {
     for (unsigned index = 0; index < op->getNumOperands(); ++index) {
       Value gradient = gradientOf.lookup(argumentOf(index));
@@ -207,7 +210,7 @@ private:
     }
   }
 
-  /// Returns the entries that a value of a turn has in all turns.
+  /// Returns the entries that a value of an iteration has in all iterations.
   Value entriesOfAll(ScanOp built, Value value) {
     if (scan.isSlice(value))
       return scan.getOuter(value);
@@ -222,7 +225,8 @@ private:
     Value lhs = entriesOfAll(built, part.lhs);
     if (part.letters.empty())
       return b.reshape(b.sum(lhs, 0), b.shape(lhs).drop_front());
-    // The turn's number is one more letter, over which the product adds up.
+    // The iteration's number is one more letter, over which the product adds
+    // up.
     char letter = 'a';
     while (StringRef(part.letters).contains(letter))
       ++letter;
@@ -255,13 +259,13 @@ private:
   ArrayRef<Value> resultGradients;
   ArrayRef<bool> wanted;
   ScanBuilder scan;
-  OpBuilder turn;
+  OpBuilder iteration;
   IRMapping mapping;
   SmallVector<Value> sources;
   SmallVector<std::pair<Value, Value>> seeds;
-  llvm::MapVector<unsigned, Value> stateGradients; ///< After a turn.
+  llvm::MapVector<unsigned, Value> stateGradients; ///< After an iteration.
   llvm::DenseMap<Value, Value> gradientOf;
-  llvm::SetVector<Value> stacked; ///< Values of a turn that are results.
+  llvm::SetVector<Value> stacked; ///< Values of an iteration that are results.
   llvm::MapVector<unsigned, SmallVector<Part>> partsOf; ///< By operand.
 };
 

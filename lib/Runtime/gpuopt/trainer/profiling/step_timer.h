@@ -102,7 +102,7 @@ struct TimedRow {
 };
 
 // Goes through the rows of a function in the order in which their calls run:
-// through those of a loop once for each turn.
+// through those of a loop once for each iteration.
 class RowCursor {
 public:
   explicit RowCursor(const Table<CallInfo> &calls) : calls(calls) { enter(); }
@@ -124,16 +124,17 @@ private:
       return;
     begin = index;
     end = index + calls.data[index].rows;
-    left = calls.data[index].turns;
+    left = calls.data[index].iterations;
   }
 
   const Table<CallInfo> &calls;
   int index = 0;
-  int begin = 0, end = 0, left = 0; // of the loop, and the turns that are left
+  int begin = 0, end = 0,
+      left = 0; // of the loop, and the iterations that are left
 };
 
-// Visits the rows in order, those of a loop in each turn. Ops that share a call
-// divide its time by their elements.
+// Visits the rows in order, those of a loop in each iteration. Ops that share a
+// call divide its time by their elements.
 template <class Visit>
 void for_each_row(const Program &program, const TimedRun &run, Visit visit) {
   const CallInfo *rows = run.function.calls.begin();

@@ -1,11 +1,11 @@
-//===- TurnPlaces.cpp - Where a turn of a loop reads and writes -----------===//
+//===- IterationPlaces.cpp - Where an iteration reads and writes ----------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "TurnPlaces.h"
+#include "IterationPlaces.h"
 
 #include "gpuopt/Analysis/Memory/Buffers.h"
 #include <numeric>
@@ -17,14 +17,14 @@ static int64_t elementsOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getNumElements();
 }
 
-TurnPlaces::TurnPlaces(nn::ScanOp op,
-                       llvm::function_ref<StringRef(Value)> symbolOf)
+IterationPlaces::IterationPlaces(nn::ScanOp op,
+                                 llvm::function_ref<StringRef(Value)> symbolOf)
     : op(op) {
-  Block &turn = op.getTurn();
+  Block &iteration = op.getIteration();
   for (auto [index, slice] : llvm::enumerate(op.getSlices()))
-    addEntry(turn.getArgument(index), slice, 0, symbolOf);
+    addEntry(iteration.getArgument(index), slice, 0, symbolOf);
   for (auto [index, history] : llvm::enumerate(op.getHistories())) {
-    addEntry(turn.getArgument(op.getSlices().size() + index), history,
+    addEntry(iteration.getArgument(op.getSlices().size() + index), history,
              op.getEntryBefore(), symbolOf);
     addEntry(op.getYielded()[index], history, op.getEntryAfter(), symbolOf);
   }
@@ -33,9 +33,9 @@ TurnPlaces::TurnPlaces(nn::ScanOp op,
              symbolOf);
 }
 
-/// `firstEntry` is the entry of turn 0.
-void TurnPlaces::addEntry(Value value, Value tensor, int64_t firstEntry,
-                          llvm::function_ref<StringRef(Value)> symbolOf) {
+/// `firstEntry` is the entry of iteration 0.
+void IterationPlaces::addEntry(Value value, Value tensor, int64_t firstEntry,
+                               llvm::function_ref<StringRef(Value)> symbolOf) {
   StridedView view = *viewOf(tensor);
   std::string buffer = symbolOf(view.buffer).str();
   int64_t size = elementsOf(value);
@@ -45,22 +45,22 @@ void TurnPlaces::addEntry(Value value, Value tensor, int64_t firstEntry,
   auto isTaken = [&](const auto &entry) {
     return entry.second.column == column;
   };
-  // A history has two columns: of the state before a turn and after it.
+  // A history has two columns: of the state before an iteration and after it.
   while (llvm::any_of(entries, isTaken))
     column = count++ == 1 ? buffer + "_next"
                           : buffer + "_next_" + std::to_string(count - 1);
   entries.insert({value, {column, buffer, elements, size}});
 }
 
-device::RepeatOp TurnPlaces::createLoop(ImplicitLocOpBuilder &b,
-                                        StringRef name) const {
+device::RepeatOp IterationPlaces::createLoop(ImplicitLocOpBuilder &b,
+                                             StringRef name) const {
   SmallVector<StringRef> columns;
   for (const auto &[value, entry] : entries)
     columns.push_back(entry.column);
   SmallVector<Attribute> rows;
   int64_t count = op.getCount();
-  for (int64_t turn = 0; turn < count; ++turn) {
-    int64_t index = op.getReverse() ? count - 1 - turn : turn;
+  for (int64_t iteration = 0; iteration < count; ++iteration) {
+    int64_t index = op.getReverse() ? count - 1 - iteration : iteration;
     SmallVector<Attribute> row;
     for (const auto &[value, entry] : entries)
       row.push_back(device::cellOf(device::SliceAttr::get(
@@ -73,33 +73,33 @@ device::RepeatOp TurnPlaces::createLoop(ImplicitLocOpBuilder &b,
                                     b.getArrayAttr(rows), StringAttr());
 }
 
-Value TurnPlaces::addressIn(ImplicitLocOpBuilder &b,
-                            const StridedView &view) const {
+Value IterationPlaces::addressIn(ImplicitLocOpBuilder &b,
+                                 const StridedView &view) const {
   const Entry &entry = entries.find(view.buffer)->second;
   Type element = cast<RankedTensorType>(view.buffer.getType()).getElementType();
   return b.create<device::ColumnOp>(device::PtrType::get(element), entry.column,
                                     view.offset);
 }
 
-StringRef TurnPlaces::bufferOfColumn(StringRef column) const {
+StringRef IterationPlaces::bufferOfColumn(StringRef column) const {
   for (const auto &[value, entry] : entries)
     if (entry.column == column)
       return entry.buffer;
   return "";
 }
 
-bool TurnPlaces::isInvariant(Value value) const {
+bool IterationPlaces::isInvariant(Value value) const {
   auto argument = dyn_cast<BlockArgument>(value);
-  return argument && argument.getOwner() == &op.getTurn() &&
+  return argument && argument.getOwner() == &op.getIteration() &&
          argument.getArgNumber() >=
              op.getSlices().size() + op.getStates().size();
 }
 
-StridedView TurnPlaces::viewOfInvariant(Value argument) const {
+StridedView IterationPlaces::viewOfInvariant(Value argument) const {
   return *viewOf(op->getOperand(cast<BlockArgument>(argument).getArgNumber()));
 }
 
-void TurnPlaces::noteAlignment(StridedView &view) const {
+void IterationPlaces::noteAlignment(StridedView &view) const {
   if (isInvariant(view.buffer)) {
     view.offset += viewOfInvariant(view.buffer).offset;
   } else if (auto entry = entries.find(view.buffer); entry != entries.end()) {

@@ -1,12 +1,12 @@
-//===- TurnPlaces.h - Where a turn of a loop reads and writes ---*- C++ -*-===//
+//===- IterationPlaces.h - Where an iteration reads and writes --*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef GPUOPT_LIB_CONVERSION_TODEVICE_TURNPLACES_H
-#define GPUOPT_LIB_CONVERSION_TODEVICE_TURNPLACES_H
+#ifndef GPUOPT_LIB_CONVERSION_TODEVICE_ITERATIONPLACES_H
+#define GPUOPT_LIB_CONVERSION_TODEVICE_ITERATIONPLACES_H
 
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
@@ -16,21 +16,22 @@
 
 namespace gpuopt {
 
-/// The entries of tensors in a turn of a loop. Each tensor that has an entry
-/// for each turn is a column of the loop's table, in which a turn's entry
-/// begins as many elements behind, or before, the last one's as it has.
-class TurnPlaces {
+/// The entries of tensors in an iteration of a loop. Each tensor that has an
+/// entry for each iteration is a column of the loop's table, in which an
+/// iteration's entry begins as many elements behind, or before, the last one's
+/// as it has.
+class IterationPlaces {
 public:
   /// `symbolOf` returns the name of the buffer that a value owns.
-  TurnPlaces(nn::ScanOp op,
-             llvm::function_ref<llvm::StringRef(mlir::Value)> symbolOf);
+  IterationPlaces(nn::ScanOp op,
+                  llvm::function_ref<llvm::StringRef(mlir::Value)> symbolOf);
 
   /// Creates the loop, with an empty region.
   device::RepeatOp createLoop(mlir::ImplicitLocOpBuilder &b,
                               llvm::StringRef name) const;
 
-  /// Whether a value of a turn is the entry of a tensor: a slice, a state
-  /// before the turn, or what the turn yields.
+  /// Whether a value of an iteration is the entry of a tensor: a slice, a state
+  /// before the iteration, or what the iteration yields.
   bool hasEntry(mlir::Value value) const { return entries.contains(value); }
   /// Returns the address of a view of an entry.
   mlir::Value addressIn(mlir::ImplicitLocOpBuilder &b,
@@ -42,12 +43,12 @@ public:
   StridedView viewOfInvariant(mlir::Value argument) const;
 
   /// Turns the offset of a view into one that says as much of the alignment as
-  /// holds in all turns.
+  /// holds in all iterations.
   void noteAlignment(StridedView &view) const;
 
 private:
-  /// Where a turn's entry lies: turn i's begins `elements + i * stride` behind
-  /// the beginning of the buffer.
+  /// Where an iteration's entry lies: iteration i's begins `elements + i *
+  /// stride` behind the beginning of the buffer.
   struct Entry {
     std::string column, buffer;
     int64_t elements, stride;
@@ -62,4 +63,4 @@ private:
 
 } // namespace gpuopt
 
-#endif // GPUOPT_LIB_CONVERSION_TODEVICE_TURNPLACES_H
+#endif // GPUOPT_LIB_CONVERSION_TODEVICE_ITERATIONPLACES_H
