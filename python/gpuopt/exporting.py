@@ -62,11 +62,10 @@ def export(
 
     path = os.fspath(path)
     example_inputs = (example_inputs,) if isinstance(example_inputs, torch.Tensor) else tuple(example_inputs)
-    input_names = _input_names(module, len(example_inputs), input_names)
+    input_names = _input_names(module, example_inputs, input_names)
     dynamic_shapes = None
     if symbolic_batch:
-        batch = torch.export.Dim("batch", min=1)
-        dynamic_shapes = tuple({0: batch} for _ in example_inputs)
+        dynamic_shapes = _for_each_argument(module, example_inputs, {0: torch.export.Dim("batch", min=1)})
     _warn_of_evaluation_mode(module)
     modes = [(part, part.training) for part in module.modules()]
     if not module.training:
@@ -146,11 +145,26 @@ def _warn_of_changed_buffers(program: Any) -> None:
         )
 
 
-def _input_names(module: Any, count: int, names: Sequence[str] | None) -> list[str]:
+def _arguments(module: Any, example_inputs: Sequence[Any]) -> dict[str, Any]:
+    """The example inputs by the forward's parameters; that of ``*args`` has a tuple."""
+    return inspect.signature(module.forward).bind(*example_inputs).arguments
+
+
+def _for_each_argument(module: Any, example_inputs: Sequence[Any], value: Any) -> tuple[Any, ...]:
+    """``value`` once for each example input, in the structure that torch.export wants."""
+    arguments = _arguments(module, example_inputs).values()
+    return tuple((value,) * len(argument) if isinstance(argument, tuple) else value for argument in arguments)
+
+
+def _input_names(module: Any, example_inputs: Sequence[Any], names: Sequence[str] | None) -> list[str]:
     if names is None:
-        return list(inspect.signature(module.forward).parameters)[:count]
+        names = []
+        for name, argument in _arguments(module, example_inputs).items():
+            names += [f"{name}_{i}" for i in range(len(argument))] if isinstance(argument, tuple) else [name]
+        return names
     if isinstance(names, str) or not all(isinstance(name, str) for name in names):
         raise TypeError(f"input_names must be a list of names, but is {names!r}")
+    count = len(example_inputs)
     if len(names) != count or len(set(names)) != count:
         raise ValueError(f"input_names must be {count} different names, one for each example input, but is {list(names)}")
     return list(names)

@@ -9,13 +9,14 @@ import time
 import numpy as np
 import pytest
 import torch
-from transformers import GPT2Config, GPT2LMHeadModel
+from transformers import DynamicCache, GPT2Config, GPT2LMHeadModel
 
 import gpuopt
 from gpuopt.driver import find_driver
 from training import OPTIMIZATION_FOR_ONE_STEP, CommandFailed, Trainer, execute
 
 VOCABULARY, WINDOW, BATCH = 61, 12, 4
+LAYERS, HEADS, WIDTH = 2, 2, 16
 
 
 class Logits(torch.nn.Module):
@@ -30,12 +31,41 @@ class Logits(torch.nn.Module):
 @pytest.fixture(scope="module")
 def model():
     torch.manual_seed(5)
-    config = GPT2Config(vocab_size=VOCABULARY, n_positions=WINDOW, n_embd=16, n_layer=2, n_head=2, bos_token_id=0, eos_token_id=0)
+    config = GPT2Config(vocab_size=VOCABULARY, n_positions=WINDOW, n_embd=WIDTH, n_layer=LAYERS, n_head=HEADS, bos_token_id=0, eos_token_id=0)
     model = GPT2LMHeadModel(config).eval()
     with torch.no_grad():  # so that tokens differ much
         for parameter in model.parameters():
             parameter.mul_(6)
     return model
+
+
+class CachedLogits(torch.nn.Module):
+    """Takes and gives keys and values as transformers' exporters write them: of `room` past tokens."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, input_ids, attention_mask, position_ids, *past):
+        cache = DynamicCache()
+        for layer in range(LAYERS):
+            cache.update(past[2 * layer], past[2 * layer + 1], layer)
+        output = self.model(input_ids, attention_mask=attention_mask, position_ids=position_ids, past_key_values=cache, use_cache=True)
+        return (output.logits, *(tensor for layer in output.past_key_values.layers for tensor in (layer.keys, layer.values)))
+
+
+CACHED = [f"{layer}.{kind}" for layer in range(LAYERS) for kind in ("key", "value")]
+
+
+def cached_program(model, folder, tokens, room):
+    """Computes `tokens` tokens behind `room` past ones in a step."""
+    inputs = {"input_ids": torch.zeros(2, tokens, dtype=torch.int64), "attention_mask": torch.ones(2, room + tokens, dtype=torch.int64),
+              "position_ids": torch.zeros(2, tokens, dtype=torch.int64)}
+    inputs |= {f"past_key_values.{name}": torch.zeros(2, HEADS, room, WIDTH // HEADS) for name in CACHED}
+    outputs = ["logits", *(f"present.{name}" for name in CACHED)]
+    gpuopt.export(CachedLogits(model), tuple(inputs.values()), folder / "model.onnx", input_names=list(inputs), output_names=outputs)
+    Trainer(folder / "model.onnx", folder / "program", OPTIMIZATION_FOR_ONE_STEP, inference=True, batch_size=BATCH)
+    return folder / "program" / "build" / "predict"
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +105,25 @@ def test_the_likeliest_tokens(model, program, tmp_path):
     assert len({tuple(tokens) for tokens in found}) > 3
     array = draw.integers(0, VOCABULARY, (3, 6)).astype(np.uint16)
     assert generate(program, tmp_path, array, 6) == [expected(model, prompt, 6) for prompt in array.tolist()]
+
+
+@pytest.mark.parametrize("tokens, room", [(1, WINDOW - 1), (3, WINDOW)])
+def test_keys_and_values_are_kept(model, tmp_path, tokens, room):
+    """One token in a step, and several, of which the last ones of a prompt may not be all."""
+    program = cached_program(model, tmp_path, tokens, room)
+    draw = np.random.default_rng(1)
+    prompts = [draw.integers(0, VOCABULARY, length).tolist() for length in (1, 5, 3, 8, 2, 7, 4)]
+    found = generate(program, tmp_path, prompts, 5)
+    assert found == [expected(model, prompt, 5) for prompt in prompts]
+    assert len({tuple(tokens) for tokens in found}) > 3
+    # A row that has ended does not disturb the others.
+    end = found[0][1]
+    assert generate(program, tmp_path, prompts, 5, f"--eos-token-id={end}") == [
+        tokens[: tokens.index(end) + 1] if end in tokens else tokens for tokens in found]
+    with pytest.raises(CommandFailed) as error:
+        generate(program, tmp_path, [[1], [1] * WINDOW], 2)
+    assert f"prompt 1 has {WINDOW} tokens and 2 shall follow, but the model has " + (
+        f"room for the keys and values of {room}" if tokens == 1 else f"{WINDOW} positions") in error.value.output
 
 
 def test_the_end_of_a_text(model, program, tmp_path):

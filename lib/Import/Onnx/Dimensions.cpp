@@ -12,8 +12,6 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/Support/MathExtras.h"
 
-#include <set>
-
 using namespace mlir;
 using namespace gpuopt::onnx;
 using proto::TensorShapeProto;
@@ -48,6 +46,11 @@ static std::string getDimensionName(const ValueInfoProto &input, int index) {
   if (!dimension.dim_param().empty())
     return dimension.dim_param();
   return input.name() + "_dim_" + std::to_string(index);
+}
+
+/// Returns the text as a word of a command.
+static std::string inShell(const std::string &text) {
+  return text.find(' ') == std::string::npos ? text : "'" + text + "'";
 }
 
 std::optional<int64_t> Dimensions::lookup(const std::string &name) const {
@@ -122,6 +125,32 @@ LogicalResult Dimensions::bindConstant(const ValueInfoProto &input,
   return success();
 }
 
+std::optional<int64_t> Dimensions::sumOf(StringRef name) const {
+  SmallVector<StringRef> terms;
+  name.split(terms, '+');
+  int64_t sum = 0;
+  for (StringRef term : terms) {
+    term = term.trim();
+    int64_t size = 0;
+    if (term.getAsInteger(10, size)) {
+      std::optional<int64_t> known = lookup(term.str());
+      if (!known)
+        return std::nullopt;
+      size = *known;
+    }
+    if (llvm::AddOverflow(sum, size, sum))
+      return std::nullopt;
+  }
+  return sum;
+}
+
+void Dimensions::bindSums(const std::set<std::string> &symbols) {
+  for (const std::string &name : symbols)
+    if (name.find('+') != std::string::npos)
+      if (std::optional<int64_t> sum = sumOf(name))
+        sizes.try_emplace(name, *sum);
+}
+
 LogicalResult Dimensions::bind(
     const GraphInputs &inputs,
     ArrayRef<std::pair<const ValueInfoProto *, const ConstantInput *>>
@@ -164,6 +193,7 @@ LogicalResult Dimensions::bind(
       return failure();
   if (!batchSize && usualBatchSize)
     bindUsualBatch(inputs);
+  bindSums(symbols);
   return success();
 }
 
@@ -189,8 +219,9 @@ Dimensions::getInputType(const ValueInfoProto &input) const {
         name.empty() ? tensor.shape().dim(i).dim_value() : lookup(name);
     if (!size)
       reporter.error() << "dimension " << i << " of input '" << input.name()
-                       << "' is unknown: give its size by --dim " << name
-                       << "=N" << (i == 0 ? " or --batch-size N" : "");
+                       << "' is unknown: give its size by --dim "
+                       << inShell(name + "=N")
+                       << (i == 0 ? " or --batch-size N" : "");
     known &= size.has_value();
     shape.push_back(size.value_or(1));
   }

@@ -17,6 +17,7 @@
 #include "gpuopt/Import/Onnx/ImportOnnx.h"
 #include "onnx.pb.h"
 
+#include <set>
 #include <vector>
 
 namespace gpuopt::onnx {
@@ -52,6 +53,11 @@ private:
                                    const ConstantInput &constant);
   mlir::LogicalResult bindBatch(const GraphInputs &inputs);
   void bindUsualBatch(const GraphInputs &inputs);
+  /// Gives those of `symbols` a size that are sums, such as
+  /// `past_sequence_length + 1`, of sizes that are known.
+  void bindSums(const std::set<std::string> &symbols);
+  /// Returns the size of a sum of sizes and numbers, if it is known.
+  std::optional<int64_t> sumOf(llvm::StringRef name) const;
   std::optional<int64_t> lookup(const std::string &name) const;
 
   std::map<std::string, int64_t> sizes;

@@ -26,6 +26,25 @@ TEST_F(StreamTest, WorkWaitsUntilSomebodyWaits) {
   cudaFreeHost(pinned);
 }
 
+TEST_F(StreamTest, RowsAreCopiedWithTheirStrides) {
+  Stream stream;
+  OnDevice<int> from(std::vector<int>{1, 2, 3, 4, 5, 6});
+  OnDevice<int> to(std::vector<int>{0, 0, 0, 0});
+  cudaDeviceSynchronize();
+  cudaMemcpy2DAsync(to.data + 1, 2 * sizeof(int), from.data + 2,
+                    3 * sizeof(int), sizeof(int), 2, cudaMemcpyDeviceToDevice,
+                    stream);
+  EXPECT_EQ(to.values(), (std::vector<int>{0, 3, 0, 6}));
+  cudaMemcpy2DAsync(to.data, 8, from.data, 8, 8, 1, cudaMemcpyDeviceToHost,
+                    stream);
+  EXPECT_STREQ(cudaGetErrorString(cudaErrorInvalidMemcpyDirection),
+               "the emulation copies rows on the device alone");
+  cudaMemcpy2DAsync(to.data, 4, from.data, 8, 8, 1, cudaMemcpyDeviceToDevice,
+                    stream);
+  EXPECT_STREQ(cudaGetErrorString(cudaErrorInvalidPitchValue),
+               "a row is longer than a pitch");
+}
+
 // One stream writes 2, another one reads: 1 is what was there before.
 bool reads_too_early(bool has_event) {
   Stream writer, reader;

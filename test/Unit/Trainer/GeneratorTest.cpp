@@ -7,35 +7,68 @@
 namespace gpuopt {
 namespace {
 
+struct Named {
+  const char *name;
+  std::vector<int64_t> shape;
+  Type type = Type::I64;
+};
+
+// A step computes 2 tokens of 4 sequences behind 10 past ones.
+const Named kPast{"past_key_values.0.key", {4, 3, 10, 8}, Type::F32};
+const Named kPresent{"present.0.key", {4, 3, 12, 8}, Type::F32};
+
 struct GeneratorTest : TrainerTest {
-  // Returns why a model of 4 sequences of 12 tokens, with a second input of its
-  // own shape, is refused; nothing if it is not.
-  std::string refusal(const char *name, std::vector<int64_t> shape,
-                      bool tokens_first = true) {
-    auto input = [](const char *name, const std::vector<int64_t> &shape) {
-      InputInfo info{};
-      info.tensor.name = name;
-      info.tensor.type = Type::I64;
-      info.tensor.rank = int(shape.size());
-      std::copy(shape.begin(), shape.end(), info.tensor.shape);
-      return info;
-    };
-    InputInfo inputs[] = {input("input_ids", {4, 12}), input(name, shape)};
-    if (!tokens_first)
-      std::swap(inputs[0], inputs[1]);
-    OutputInfo logits{};
-    logits.tensor = {"logits", Type::F32, 3, {4, 12, 61}, 0, 0};
-    const OutputInfo outputs[] = {logits};
-    program.inputs = inputs;
-    program.outputs = outputs;
+  static TensorInfo tensor_of(const Named &named) {
+    TensorInfo tensor{};
+    tensor.name = named.name;
+    tensor.type = named.type;
+    tensor.rank = int(named.shape.size());
+    std::copy(named.shape.begin(), named.shape.end(), tensor.shape);
+    return tensor;
+  }
+  // Returns why a model, or a prompt of `length` tokens that two shall follow,
+  // is refused; nothing if it is not.
+  std::string refusal_of(const std::vector<Named> &inputs,
+                         const std::vector<Named> &outputs, size_t length = 1) {
+    InputInfo input_infos[4] = {};
+    for (size_t i = 0; i < inputs.size(); i++)
+      input_infos[i].tensor = tensor_of(inputs[i]);
+    OutputInfo output_infos[2] = {};
+    for (size_t i = 0; i < outputs.size(); i++)
+      output_infos[i].tensor = tensor_of(outputs[i]);
+    program.inputs = input_infos;
+    program.inputs.count = int(inputs.size());
+    program.outputs = output_infos;
+    program.outputs.count = int(outputs.size());
     program.batch_size = 4;
     Session session(program, 1);
+    Settings settings;
+    settings.generate = 2;
     try {
-      Generator(program, Settings(), session);
+      Generator(program, settings, session).expect_room({Tokens(length)});
     } catch (const Error &error) {
       return error.what();
     }
     return "";
+  }
+  // Of a model of 4 sequences of 12 tokens, with a second input.
+  std::string refusal(const char *name, std::vector<int64_t> shape,
+                      bool tokens_first = true) {
+    std::vector<Named> inputs{{"input_ids", {4, 12}}, {name, shape}};
+    if (!tokens_first)
+      std::swap(inputs[0], inputs[1]);
+    return refusal_of(inputs, {{"logits", {4, 12, 61}, Type::F32}});
+  }
+  // Of a model with a cache.
+  std::string refusal_of_cache(const Named &past, const Named &present,
+                               int64_t seen = 12,
+                               const char *beside = "position_ids",
+                               size_t length = 1) {
+    return refusal_of({{"input_ids", {4, 2}},
+                       {"attention_mask", {4, seen}},
+                       {beside, {4, 2}},
+                       past},
+                      {{"logits", {4, 2, 61}, Type::F32}, present}, length);
   }
 };
 
@@ -49,6 +82,56 @@ TEST_F(GeneratorTest, InputsHaveOneWindow) {
       EXPECT_NE(refusal(name, {4, 20}, tokens_first), "");
       EXPECT_NE(refusal(name, {4}, tokens_first), "");
     }
+}
+
+TEST_F(GeneratorTest, EachPastTensorHasItsPresentOne) {
+  EXPECT_EQ(refusal_of_cache(kPast, kPresent), "");
+  EXPECT_EQ(
+      refusal_of_cache({"past.0.key", {4, 3, 10, 8}, Type::F32},
+                       {"present_key_values.0.key", {4, 3, 12, 8}, Type::F32}),
+      "");
+  EXPECT_EQ(
+      refusal_of_cache(kPast, {"present.1.key", {4, 3, 12, 8}, Type::F32}),
+      "'--generate' needs for the input 'past_key_values.0.key' of shape "
+      "[4, 3, 10, 8] an output whose name begins with 'present' and ends as "
+      "that one does, with the same type and the shape [batch, heads, past + "
+      "tokens, size], the input's being [batch, heads, past, size] with as "
+      "many past tokens in all layers, but the model has 'logits' of shape "
+      "[4, 2, 61], 'present.1.key' of shape [4, 3, 12, 8]");
+  const std::string no_present = "but the model has 'present.0.key' of shape [";
+  for (const Named &present : {Named{"present.0.key", {4, 3, 12, 8}, Type::F16},
+                               Named{"present.0.key", {4, 3, 12, 9}, Type::F32},
+                               Named{"present.0.key", {4, 2, 12, 8}, Type::F32},
+                               Named{"present.0.key", {4, 3, 10, 8}, Type::F32},
+                               Named{"present.0.key", {4, 12, 24}, Type::F32}})
+    EXPECT_NE(refusal_of_cache(kPast, present).find(no_present),
+              std::string::npos);
+  // As many new tokens as are given.
+  EXPECT_NE(refusal_of_cache(kPast, {"present.0.key", {4, 3, 13, 8}, Type::F32})
+                .find("needs a model whose inputs are tokens"),
+            std::string::npos);
+}
+
+TEST_F(GeneratorTest, MaskAndPositionsTellWhatIsInTheCache) {
+  EXPECT_NE(refusal_of_cache(kPast, kPresent, 10)
+                .find("of that shape, the mask with the past tokens before "
+                      "it, but this one has 'input_ids' of shape [4, 2], "
+                      "'attention_mask' of shape [4, 10]"),
+            std::string::npos);
+  EXPECT_NE(
+      refusal_of({{"input_ids", {4, 2}}, {"attention_mask", {4, 12}}, kPast},
+                 {{"logits", {4, 2, 61}, Type::F32}, kPresent})
+          .find("'--generate' needs 'attention_mask' and 'position_ids' "
+                "of a model with past keys and values, which say which "
+                "of them are there, but its inputs are 'input_ids'"),
+      std::string::npos);
+}
+
+TEST_F(GeneratorTest, TheCacheHasRoom) {
+  EXPECT_EQ(refusal_of_cache(kPast, kPresent, 12, "position_ids", 10), "");
+  EXPECT_EQ(refusal_of_cache(kPast, kPresent, 12, "position_ids", 11),
+            "prompt 0 has 11 tokens and 2 shall follow, but the model has room "
+            "for the keys and values of 10; compile it with more past tokens");
 }
 
 TEST_F(GeneratorTest, CountsBlankLines) {

@@ -84,6 +84,32 @@ void copy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind,
     device().run_until(done);
 }
 
+// Copies on the device alone.
+void copy_rows(char *to, size_t to_pitch, const char *from, size_t from_pitch,
+               size_t width, size_t height, cudaMemcpyKind kind,
+               CUstream_st &stream) {
+  if (kind != cudaMemcpyDeviceToDevice)
+    refuse(cudaErrorInvalidMemcpyDirection,
+           "the emulation copies rows on the device alone");
+  if (width > to_pitch || width > from_pitch)
+    refuse(cudaErrorInvalidPitchValue, "a row is longer than a pitch");
+  if (width == 0 || height == 0)
+    return;
+  check_copy(to, from, width, kind);
+  check_copy(to + (height - 1) * to_pitch, from + (height - 1) * from_pitch,
+             width, kind);
+  Activity activity;
+  activity.kind = ActivityKind::CopyOnDevice;
+  activity.bytes = width * height;
+  enqueue(
+      stream,
+      [=] {
+        for (size_t row = 0; row < height; row++)
+          memcpy(to + row * to_pitch, from + row * from_pitch, width);
+      },
+      activity);
+}
+
 void fill(void *to, int value, size_t bytes, CUstream_st &stream) {
   if (bytes == 0)
     return;
@@ -144,6 +170,16 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *all_bytes) {
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
                             cudaMemcpyKind kind, cudaStream_t stream) {
   return cudart([&] { copy(to, from, bytes, kind, stream_of(stream), false); });
+}
+
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from,
+                              size_t from_pitch, size_t width, size_t height,
+                              cudaMemcpyKind kind, cudaStream_t stream) {
+  return cudart([&] {
+    copy_rows(static_cast<char *>(to), to_pitch,
+              static_cast<const char *>(from), from_pitch, width, height, kind,
+              stream_of(stream));
+  });
 }
 
 // A __device__ variable is one of the process, which kernels read in its place.

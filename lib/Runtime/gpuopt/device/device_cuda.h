@@ -200,6 +200,13 @@ inline void copy(Context &ctx, void *to, const void *from, size_t bytes) {
   CHECK_CUDA(
       cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, ctx.stream));
 }
+// Copies `rows` times `bytes`; the strides are in bytes.
+inline void copy_rows(Context &ctx, void *to, size_t to_stride,
+                      const void *from, size_t from_stride, size_t bytes,
+                      size_t rows) {
+  CHECK_CUDA(cudaMemcpy2DAsync(to, to_stride, from, from_stride, bytes, rows,
+                               cudaMemcpyDeviceToDevice, ctx.stream));
+}
 inline void synchronize(Context &ctx) {
   CHECK_CUDA(cudaStreamSynchronize(ctx.stream));
 }

@@ -198,6 +198,13 @@ inline void set_zero(Context &, void *p, size_t bytes) { memset(p, 0, bytes); }
 inline void copy(Context &, void *to, const void *from, size_t bytes) {
   memcpy(to, from, bytes);
 }
+// Copies `rows` times `bytes`; the strides are in bytes.
+inline void copy_rows(Context &, void *to, size_t to_stride, const void *from,
+                      size_t from_stride, size_t bytes, size_t rows) {
+  for (size_t row = 0; row < rows; row++)
+    memcpy(static_cast<char *>(to) + row * to_stride,
+           static_cast<const char *>(from) + row * from_stride, bytes);
+}
 inline void copy_to_device(Context &, void *to, const void *from, size_t n) {
   memcpy(to, from, n);
 }

@@ -1,10 +1,11 @@
-// --generate: a language model continues prompts. The program computes the
-// logits of a whole window for each token, as the graph has no cache of keys
-// and values; a causal model does not see the places behind the last token,
-// which may hold anything.
+// --generate: a language model continues prompts. Where its graph takes and
+// gives keys and values, a step computes the tokens that are new alone. Any
+// other program computes the logits of a whole window for each token; a causal
+// model does not see the places behind the last token, which may hold anything.
 #pragma once
 
 #include "gpuopt/device/wait_policy.h"
+#include "gpuopt/predictor/language_model.h"
 #include "gpuopt/predictor/prompts.h"
 #include "gpuopt/predictor/sampling.h"
 #include "gpuopt/predictor/settings.h"
@@ -17,118 +18,100 @@ public:
   Generator(const Program &program, const Settings &s, Session &session)
       : program(program), s(s), session(session),
         waiting(parse_wait_policy(s.wait_policy), session.ctx.num_threads),
-        tokens(find_tokens()), logits(find_logits()), window(tokens.shape[1]),
-        vocabulary(logits.shape[2]) {}
+        model(program, s.outputs) {}
 
   // Returns what comes after each prompt. `is_interrupted` is asked before each
-  // token.
+  // step.
   template <class IsInterrupted>
   std::vector<Tokens> run(const std::vector<Tokens> &prompts,
                           IsInterrupted is_interrupted) {
-    std::vector<Tokens> generated(prompts.size());
-    const auto batch = size_t(program.batch_size);
-    for (size_t first = 0; first < prompts.size(); first += batch) {
-      const size_t last = std::min(first + batch, prompts.size());
-      std::vector<Tokens> texts(prompts.begin() + ptrdiff_t(first),
-                                prompts.begin() + ptrdiff_t(last));
-      for (int64_t done = 0; done < s.generate; done++) {
+    std::vector<Tokens> generated;
+    for (size_t first = 0; first < prompts.size();
+         first += size_t(program.batch_size)) {
+      begin(prompts, first);
+      while (!all_done()) {
         if (is_interrupted())
           throw Error("interrupted after " + std::to_string(first) + " of " +
                       std::to_string(prompts.size()) +
                       " prompts; no results are written");
-        if (!add_token(texts, generated, first))
-          break;
+        step();
       }
+      for (Row &row : rows)
+        generated.push_back(std::move(row.generated));
     }
     return generated;
   }
 
+  // Checks that each prompt and what shall follow it have room.
+  void expect_room(const std::vector<Tokens> &prompts) const {
+    if (!model.has_cache())
+      return;
+    for (size_t i = 0; i < prompts.size(); i++) {
+      // The last token that is generated is not read.
+      const int64_t last = int64_t(prompts[i].size()) + s.generate - 1;
+      const std::string lengths = "prompt " + std::to_string(i) + " has " +
+                                  std::to_string(prompts[i].size()) +
+                                  " tokens and " + std::to_string(s.generate) +
+                                  " shall follow, but the model has ";
+      if (last > model.room() + 1)
+        throw Error(lengths + "room for the keys and values of " +
+                    std::to_string(model.room()) +
+                    "; compile it with more past tokens");
+      if (model.positions() >= 0 && last > model.positions())
+        throw Error(lengths + std::to_string(model.positions()) + " positions");
+    }
+  }
+
   // Returns the number of tokens that the model knows.
-  int64_t vocabulary_size() const { return vocabulary; }
+  int64_t vocabulary_size() const { return model.vocabulary(); }
 
 private:
   using Clock = std::chrono::steady_clock;
 
-  static std::string text_of(const TensorInfo &tensor) {
-    return "'" + std::string(tensor.name) + "' of shape " +
-           shape_text({tensor.shape, tensor.shape + tensor.rank});
-  }
-  static bool is_mask(const TensorInfo &tensor) {
-    return tensor.name == std::string("attention_mask");
-  }
-  static bool are_positions(const TensorInfo &tensor) {
-    return tensor.name == std::string("position_ids");
-  }
-  // Whether the input has a number for each token.
-  bool has_places(const TensorInfo &tensor) const {
-    const bool are_integers = tensor.type == Type::I64 ||
-                              tensor.type == Type::I32 ||
-                              (tensor.type == Type::Bool && is_mask(tensor));
-    return are_integers && tensor.rank == 2 &&
-           tensor.shape[0] == program.batch_size;
-  }
-  // Returns the input of tokens. Others can be the mask and the positions that
-  // transformers' models have.
-  const TensorInfo &find_tokens() const {
-    const TensorInfo *found = nullptr;
-    bool is_known = true;
-    std::string all;
-    for (const InputInfo &input : program.inputs) {
-      const TensorInfo &tensor = input.tensor;
-      all += (all.empty() ? "" : ", ") + text_of(tensor);
-      const bool is_beside = is_mask(tensor) || are_positions(tensor);
-      is_known &= has_places(tensor) && (is_beside || !found);
-      if (!is_beside)
-        found = &tensor;
-    }
-    for (const InputInfo &input : program.inputs)
-      is_known = is_known && found && input.tensor.shape[1] == found->shape[1];
-    if (!found || !is_known)
-      throw Error("'--generate' needs a model whose inputs are tokens, "
-                  "integers of shape [batch, tokens], and, if it has them, "
-                  "'attention_mask' and 'position_ids' of that shape, but this "
-                  "one has " +
-                  (all.empty() ? "none" : all));
-    return *found;
-  }
-  const TensorInfo &find_logits() const {
-    std::string all;
-    for (const OutputInfo &output : program.outputs) {
-      const TensorInfo &tensor = output.tensor;
-      all += (all.empty() ? "" : ", ") + text_of(tensor);
-      const bool are_logits = tensor.rank == 3 && is_fraction(tensor.type) &&
-                              tensor.shape[0] == program.batch_size &&
-                              tensor.shape[1] == tokens.shape[1];
-      if (are_logits && (s.outputs.empty() || s.outputs == tensor.name))
-        return tensor;
-    }
-    throw Error("'--generate' needs an output of logits, of shape [batch, "
-                "tokens, vocabulary]" +
-                (s.outputs.empty() ? "" : " and named '" + s.outputs + "'") +
-                ", but the model has " + all);
+  // A prompt and what has been added to it.
+  struct Row {
+    uint64_t number; // of the prompt
+    Tokens text, generated;
+    int64_t cached = 0; // tokens of the text whose keys and values are kept
+  };
+  // The part of a row's text that a step computes, at the beginning of its
+  // places. What stands in those behind it has no influence.
+  struct Span {
+    int64_t begin, count;
+  };
+
+  void begin(const std::vector<Tokens> &prompts, size_t first) {
+    rows.clear();
+    for (size_t i = first;
+         i < prompts.size() && i - first < size_t(program.batch_size); i++)
+      rows.push_back({uint64_t(i), prompts[i], {}});
+    for (const CachedTensor &cached : model.cache)
+      set_zero(session.ctx, session.memory + cached.past->offset,
+               cached.past->bytes);
   }
 
-  // Returns how many tokens of a text the model sees: its end, of a text that
-  // is longer than the window.
-  int64_t seen(const Tokens &text) const {
-    return std::min(int64_t(text.size()), window);
+  bool is_done(const Row &row) const {
+    return int64_t(row.generated.size()) >= s.generate ||
+           (s.eos_token_id >= 0 && !row.generated.empty() &&
+            row.generated.back() == s.eos_token_id);
   }
-  bool is_finished(const Tokens &generated) const {
-    return s.eos_token_id >= 0 && !generated.empty() &&
-           generated.back() == s.eos_token_id;
+  bool all_done() const {
+    return std::all_of(rows.begin(), rows.end(),
+                       [&](const Row &row) { return is_done(row); });
+  }
+  // Returns what a step computes of a row. Without a cache this is the end of
+  // the text. A row that is done computes its last token again.
+  Span span_of(const Row &row) const {
+    const auto length = int64_t(row.text.size());
+    const int64_t begin = model.has_cache()
+                              ? std::min(row.cached, length - 1)
+                              : std::max<int64_t>(0, length - model.width());
+    return {begin, std::min(length - begin, model.width())};
   }
 
-  // Adds a token to each text that is not finished. Returns whether there was
-  // one.
-  bool add_token(std::vector<Tokens> &texts, std::vector<Tokens> &generated,
-                 size_t first) {
-    bool any = false;
-    for (size_t i = 0; i < texts.size(); i++)
-      any |= !is_finished(generated[first + i]);
-    if (!any)
-      return false;
+  void step() {
     const auto start = Clock::now();
-    write_inputs(texts);
+    write_inputs();
     session.forward();
     session.refuse_outside(session.read_state(), "a step of the generation");
     if (const std::string news = waiting.step(
@@ -136,36 +119,73 @@ private:
                 .count());
         !news.empty())
       printf("%s\n", news.c_str());
-    for (size_t i = 0; i < texts.size(); i++) {
-      Tokens &added = generated[first + i];
-      if (is_finished(added))
+    for (size_t i = 0; i < rows.size(); i++) {
+      Row &row = rows[i];
+      if (is_done(row))
         continue;
-      // A draw is a function of the prompt and of the token's place alone.
-      const Draws draws(s.seed, uint64_t(added.size()), uint64_t(first + i));
-      added.push_back(next_token(read_logits(int64_t(i), seen(texts[i]) - 1),
-                                 {s.temperature, s.top_k}, draws));
-      texts[i].push_back(added.back());
+      const Span span = span_of(row);
+      if (model.has_cache())
+        keep(int64_t(i), span.count);
+      if (span.begin + span.count == int64_t(row.text.size()))
+        add_token(row, read_logits(int64_t(i), span.count - 1));
     }
-    return true;
+  }
+  void add_token(Row &row, const std::vector<double> &logits) {
+    // A draw is a function of the prompt and of the token's place alone.
+    const Draws draws(s.seed, uint64_t(row.generated.size()), row.number);
+    row.generated.push_back(
+        next_token(logits, {s.temperature, s.top_k}, draws));
+    row.text.push_back(row.generated.back());
+  }
+  // Keeps the keys and values of the first `count` tokens of a row's span: they
+  // become the last of the past ones, and the first ones go.
+  void keep(int64_t index, int64_t count) {
+    for (const CachedTensor &cached : model.cache) {
+      const size_t heads = size_t(cached.past->shape[1]);
+      const size_t per_token =
+          size_t(cached.past->shape[3]) * size_of(cached.past->type);
+      const size_t to = size_t(model.room()) * per_token;
+      const size_t from = size_t(model.room() + model.width()) * per_token;
+      copy_rows(
+          session.ctx,
+          session.memory + cached.past->offset + size_t(index) * heads * to, to,
+          session.memory + cached.present->offset +
+              size_t(index) * heads * from + size_t(count) * per_token,
+          from, to, heads);
+    }
+    rows[size_t(index)].cached += count;
   }
 
   // The rows behind the last text are copies of it.
-  void write_inputs(const std::vector<Tokens> &texts) {
+  void write_inputs() {
     for (const InputInfo &input : program.inputs) {
       const TensorInfo &tensor = input.tensor;
-      std::vector<int64_t> values(size_t(tensor.elements()), 0);
-      for (int64_t row = 0; row < program.batch_size; row++) {
-        const Tokens &text =
-            texts[size_t(std::min(row, int64_t(texts.size()) - 1))];
-        const int64_t begin = int64_t(text.size()) - seen(text);
-        for (int64_t i = 0; i < window; i++)
-          values[size_t(row * window + i)] = are_positions(tensor) ? i
-                                             : i >= seen(text)     ? 0
-                                             : is_mask(tensor)
-                                                 ? 1
-                                                 : text[size_t(begin + i)];
-      }
+      if (LanguageModel::is_past(tensor))
+        continue;
+      std::vector<int64_t> values;
+      for (int64_t i = 0; i < program.batch_size; i++)
+        add_values(tensor, rows[size_t(std::min(i, int64_t(rows.size()) - 1))],
+                   values);
       write(tensor, values);
+    }
+  }
+  // Adds what an input has of one row.
+  void add_values(const TensorInfo &tensor, const Row &row,
+                  std::vector<int64_t> &values) const {
+    const Span span = span_of(row);
+    if (LanguageModel::is_mask(tensor))
+      for (int64_t i = 0; i < model.room(); i++)
+        values.push_back(i >= model.room() - row.cached);
+    for (int64_t i = 0; i < model.width(); i++) {
+      const bool is_inside = i < span.count;
+      if (LanguageModel::is_mask(tensor))
+        values.push_back(is_inside);
+      else if (!LanguageModel::are_positions(tensor))
+        values.push_back(is_inside ? row.text[size_t(span.begin + i)] : 0);
+      else if (model.has_cache())
+        values.push_back(is_inside ? span.begin + i : 0);
+      else
+        values.push_back(i);
     }
   }
   void write(const TensorInfo &tensor, const std::vector<int64_t> &values) {
@@ -183,14 +203,15 @@ private:
   }
 
   std::vector<double> read_logits(int64_t row, int64_t place) {
-    const size_t bytes = size_t(vocabulary) * size_of(logits.type);
+    const TensorInfo &logits = model.logits;
+    const size_t bytes = size_t(model.vocabulary()) * size_of(logits.type);
     std::vector<uint8_t> raw(bytes);
     copy_to_host(session.ctx, raw.data(),
                  session.memory + logits.offset +
-                     size_t(row * window + place) * bytes,
+                     size_t(row * model.width() + place) * bytes,
                  bytes);
-    std::vector<double> numbers(static_cast<size_t>(vocabulary));
-    for (int64_t i = 0; i < vocabulary; i++)
+    std::vector<double> numbers(static_cast<size_t>(model.vocabulary()));
+    for (int64_t i = 0; i < model.vocabulary(); i++)
       numbers[size_t(i)] = detail::number_at(logits.type, raw.data(), i);
     return numbers;
   }
@@ -199,8 +220,8 @@ private:
   const Settings &s;
   Session &session;
   StepWaiting waiting;
-  const TensorInfo &tokens, &logits;
-  const int64_t window, vocabulary;
+  const LanguageModel model;
+  std::vector<Row> rows; // of the batch
 };
 
 } // namespace gpuopt
