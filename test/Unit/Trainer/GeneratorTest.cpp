@@ -2,7 +2,7 @@
 
 #include "TrainerFixture.h"
 
-#include "gpuopt/predictor/generator.h"
+#include "gpuopt/predictor/predictor.h"
 
 namespace gpuopt {
 namespace {
@@ -132,6 +132,17 @@ TEST_F(GeneratorTest, TheCacheHasRoom) {
   EXPECT_EQ(refusal_of_cache(kPast, kPresent, 12, "position_ids", 11),
             "prompt 0 has 11 tokens and 2 shall follow, but the model has room "
             "for the keys and values of 10; compile it with more past tokens");
+}
+
+TEST_F(GeneratorTest, PredictorsFlushDenormals) {
+  volatile float denormal = 1e-40f, large = 1e10f;
+  Settings settings{};
+  settings.generate = 1; // needs no outputs
+  for (bool flushes : {true, false}) {
+    settings.flush_denormals = flushes;
+    Predictor predictor(program, settings);
+    EXPECT_EQ(denormal * large == 0, flushes);
+  }
 }
 
 TEST_F(GeneratorTest, CountsBlankLines) {

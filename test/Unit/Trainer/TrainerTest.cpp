@@ -77,6 +77,25 @@ TEST_F(TrainerTest, OneFlagSaysHowLongTheWarmupIs) {
   EXPECT_FLOAT_EQ(first_rate({"--warmup-steps=0"}), 0.9);
 }
 
+// Features of 1e-40 are denormal, and so are the gradients that they give. Bits
+// are counted because this thread's comparisons may take them for zero.
+TEST_F(TrainerTest, FlushesDenormals) {
+  const std::vector<float> tiny(64 * 4, 1e-40f);
+  write_file(folder / "x.npy", npy("<f4", "(64, 4)", bytes_of(tiny)));
+  auto gradients_not_zero = [&](const char *flag) {
+    const std::string file = folder / "gradients.safetensors";
+    EXPECT_EQ(run("a", {flag, "--dump-gradients=" + file}), 0) << error;
+    const MappedFile mapped(file);
+    uint32_t bits[12];
+    memcpy(bits, read_safetensors(mapped).at("weight").data, sizeof bits);
+    return std::count_if(std::begin(bits), std::end(bits),
+                         [](uint32_t b) { return b << 1 != 0; });
+  };
+  EXPECT_EQ(gradients_not_zero("--flush-denormals"), 0);
+  EXPECT_EQ(gradients_not_zero("--quiet"), 0) << "the default";
+  EXPECT_EQ(gradients_not_zero("--no-flush-denormals"), 12);
+}
+
 TEST_F(TrainerTest, RepeatsItself) {
   ASSERT_EQ(run("a", {"--max-steps=20", "--num-workers=1"}), 0) << error;
   ASSERT_EQ(run("b", {"--max-steps=20", "--num-workers=4", "--num-threads=2"}),

@@ -5,6 +5,7 @@
 
 #include "gpuopt/data/loader.h"
 #include "gpuopt/data/sources.h"
+#include "gpuopt/device/denormals.h"
 #include "gpuopt/device/folder_lock.h"
 #include "gpuopt/device/wait_policy.h"
 #include "gpuopt/predictor/generator.h"
@@ -27,7 +28,10 @@ public:
         outputs(s.generate > 0 ? std::vector<const TensorInfo *>()
                                : chosen_outputs()),
         session(program, int(kStagingIsDevice ? s.num_threads : 0)),
-        waiting(parse_wait_policy(s.wait_policy), session.ctx.num_threads) {}
+        waiting(parse_wait_policy(s.wait_policy), session.ctx.num_threads) {
+    if (kStagingIsDevice)
+      flush_denormals(session.ctx.num_threads, s.flush_denormals);
+  }
 
   void run() {
     if (s.generate > 0)

@@ -68,8 +68,8 @@ struct TrainingSettings : Hyperparameters {
   int64_t early_stopping_patience = 0;
   bool init_strict = false;
   uint64_t seed = 42;
-  bool shuffle = true, autotune = true, save_best = false, quiet = false,
-       nvtx = false;
+  bool shuffle = true, autotune = true, flush_denormals = true,
+       save_best = false, quiet = false, nvtx = false;
   int64_t logging_steps = 1, eval_steps = 0, save_steps = 0;
   int64_t save_total_limit = 0;
   int64_t profile_warmup = 3, profile_active = 10;

@@ -4,6 +4,7 @@
 
 #include "gpuopt/data/loader.h"
 #include "gpuopt/data/sources.h"
+#include "gpuopt/device/denormals.h"
 #include "gpuopt/device/wait_policy.h"
 #include "gpuopt/trainer/averages.h"
 #include "gpuopt/trainer/checkpoints/checkpoints.h"
@@ -40,7 +41,10 @@ public:
         waiting(parse_wait_policy(s.wait_policy), ctx.num_threads),
         averages(program, s.ema_decay), measured(program), profiles(program, s),
         checkpoints(program, s), summary(ctx, program, s),
-        progress(s.logging_steps) {}
+        progress(s.logging_steps) {
+    if (kStagingIsDevice)
+      flush_denormals(ctx.num_threads, s.flush_denormals);
+  }
 
   // Returns the exit status.
   int run() {
