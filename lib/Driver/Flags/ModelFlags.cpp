@@ -58,10 +58,20 @@ static Error collectPredicted(DriverOptions &options) {
   return Error::success();
 }
 
+/// Splits "NAME=FILE.npy" at the first equals sign behind which a file's path
+/// stands, because both parts may have more of them; at the first of all if no
+/// such file exists.
+static std::pair<StringRef, StringRef> splitNameAndFile(StringRef text) {
+  for (size_t at = text.find('='); at != StringRef::npos;
+       at = text.find('=', at + 1))
+    if (sys::fs::exists(text.drop_front(at + 1)))
+      return {text.take_front(at), text.drop_front(at + 1)};
+  return text.split('=');
+}
+
 /// Reads the input and the file of "NAME=FILE.npy".
 static Error collectConstantInput(StringRef text, OnnxImportOptions &options) {
-  // Names of inputs may have an equals sign, as those of dimensions.
-  auto [name, path] = text.rsplit('=');
+  auto [name, path] = splitNameAndFile(text);
   if (name.empty() || path.empty())
     return createStringError("expects an input and its file as NAME=FILE.npy, "
                              "but got '" +
