@@ -142,7 +142,9 @@ typedef struct gpuopt_tensor_info {
   const int64_t *shape;
   size_t size_in_bytes;
   /* Where it lies in the memory of the device. A write to a weight there needs
-     a call of gpuopt_weights_changed after it. */
+     a call of gpuopt_weights_changed after it. NULL for a weight into which a
+     program of the forward alone has folded running statistics:
+     gpuopt_read_state and gpuopt_write_state know its own values. */
   void *device_data;
 } gpuopt_tensor_info;
 

@@ -5,11 +5,14 @@ train.variable @w parameter : tensor<16x8x3x3xf32> {savedAs = ["w"]}
 train.variable @fc parameter : tensor<16x8xf32> {savedAs = ["fc"]}
 train.variable @b parameter : tensor<16xf32> {savedAs = ["b"]}
 train.variable @c parameter : tensor<16xf32> {savedAs = ["c"]}
-// CHECK-DAG: train.variable @w.weights.folded folded : tensor<16x8x3x3xf32>
-// CHECK-DAG: train.variable @w.bias.folded folded : tensor<16xf32>
+// The product alone reads @w, which is folded in its place; @fc has readers.
+// CHECK-DAG: train.variable @w.bias.folded folded : tensor<16xf32> {of = @w}
+// CHECK-DAG: train.variable @fc.weights.folded folded : tensor<16x8xf32>
+// CHECK-DAG: train.variable @fc.bias.folded folded : tensor<16xf32>{{$}}
+// CHECK-NOT: @w.weights.folded
 
 // CHECK-LABEL: train.step @conv
-// CHECK-DAG: %[[W:.*]] = train.read @w.weights.folded
+// CHECK-DAG: %[[W:.*]] = train.read @w :
 // CHECK-DAG: %[[B:.*]] = train.read @w.bias.folded
 // CHECK: %[[Y:.*]] = nn.conv %{{.*}}, %[[W]]
 // CHECK: %[[S:.*]] = nn.broadcast %[[B]]
@@ -74,7 +77,8 @@ train.step @unfolded forward ("x" %x: tensor<4x8xf32>, "z" %z: tensor<16x8xf32>)
 // The step computes both for all of them.
 // CHECK-LABEL: train.step @prepare prepare
 // CHECK: math.rsqrt
-// CHECK: train.write @w.weights.folded
+// CHECK: train.write @w,
 // CHECK: train.write @w.bias.folded
 // CHECK: train.read @b
+// CHECK: train.write @fc.weights.folded
 // CHECK: train.write @fc.bias.folded

@@ -126,7 +126,7 @@ public:
     info.rank = size_t(entry.tensor->rank);
     info.shape = entry.tensor->shape;
     info.size_in_bytes = entry.tensor->bytes;
-    info.device_data = address_of(entry);
+    info.device_data = entry.is_folded_in_place ? nullptr : address_of(entry);
     return info;
   }
 
@@ -225,12 +225,16 @@ public:
   void read_state(const gpuopt_tensor &to) {
     const Entry &entry = named_state(to);
     check_tensor(tensors.states, entry, to);
+    restore_weights();
     copy_out(entry, to);
   }
   void write_state(const gpuopt_tensor &from) {
     const Entry &entry = named_state(from);
     check_tensor(tensors.states, entry, from);
+    restore_weights();
     copy_in(entry, from, 0);
+    if (entry.is_folded_in_place)
+      session.weight_written();
     weights_changed();
   }
   void weights_changed() { has_changed = true; }
@@ -247,6 +251,7 @@ public:
 
   void save_weights(const std::string &file) {
     refuse_outside_before();
+    restore_weights();
     refuse_lost(WeightsFile(session.ctx, program, session.memory)
                     .save(file, session.infinite_at_first));
   }
@@ -261,6 +266,7 @@ public:
         !is_own_checkpoint(folder))
       throw invalid("'" + folder +
                     "' exists and is no checkpoint; choose another folder");
+    restore_weights();
     const Averages none(program, 0);
     StateCopy copy(program, none);
     copy.take(session.ctx, session.memory);
@@ -380,6 +386,9 @@ private:
     session.write_state(state);
   }
 
+  // Gives weights the values that callers know. The next computation prepares
+  // them again.
+  void restore_weights() { has_changed |= session.restore_weights(); }
   // Makes what the program keeps of weights anew if the caller has written any.
   void refresh() {
     if (has_changed)

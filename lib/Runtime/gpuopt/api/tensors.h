@@ -22,6 +22,7 @@ struct Entry {
   gpuopt_role role;
   const InputInfo *input = nullptr; // of an input
   std::vector<const char *> names;  // all of them
+  bool is_folded_in_place = false;  // of a state (program.h)
 };
 
 inline std::string describe(const Entry &entry) {
@@ -140,7 +141,8 @@ struct Tensors {
           {&output.tensor, GPUOPT_OUTPUT, nullptr, {output.tensor.name}});
     for (const StateInfo &state : program.states)
       if (const gpuopt_role role = role_of(state.kind); role)
-        states.add({&state.tensor, role, nullptr, names_of(state)});
+        states.add({&state.tensor, role, nullptr, names_of(state),
+                    state.is_folded_in_place});
   }
 
   const Group &group(gpuopt_group which) const {

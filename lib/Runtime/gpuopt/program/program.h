@@ -35,6 +35,8 @@ struct StateInfo {
   // Names in model.safetensors, several when tied, the first one is read; none:
   // tensor.name.
   const char *saved_as[kMaxNames] = {};
+  // Whether `prepare` changes what has been loaded, by running statistics.
+  bool is_folded_in_place = false;
 };
 
 // Something that the forward computes, for --inference; or what the metrics of

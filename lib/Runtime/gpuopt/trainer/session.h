@@ -4,6 +4,7 @@
 
 #include "gpuopt/settings/param_groups.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_folder.h"
+#include "gpuopt/trainer/checkpoints/plain_weights.h"
 #include "gpuopt/trainer/checkpoints/resume.h"
 #include "gpuopt/trainer/checkpoints/weights_file.h"
 
@@ -18,7 +19,8 @@ class Session {
 public:
   // `place` is the number of a GPU or, on the host, of threads (0: as many as
   // there are cores).
-  Session(const Program &program, int place) : program(program), ctx(place) {
+  Session(const Program &program, int place)
+      : program(program), ctx(place), plain_weights(ctx, program) {
     ctx.allows_tf32 = program.allows_tf32;
   }
 
@@ -32,7 +34,8 @@ public:
     for (const StateInfo &state : program.states)
       if (!program.micro_step && is_unchanged(state.kind))
         ctx.add_unchanged(memory + state.tensor.offset, state.tensor.bytes,
-                          state.kind == StateKind::Folded);
+                          state.kind == StateKind::Folded ||
+                              state.is_folded_in_place);
   }
 
   // Keeps the choices of a library's algorithms in a file; an empty name stands
@@ -98,14 +101,18 @@ public:
   //===--------------------------------------------------------------------===//
 
   void load_weights(const std::string &file) {
+    auto opened = std::make_unique<MappedFile>(file);
     infinite_at_first =
-        WeightsFile(ctx, program, memory).load(file, StateFile::Weights);
+        WeightsFile(ctx, program, memory).load(*opened, StateFile::Weights);
+    plain_weights.loaded(std::move(opened));
   }
   // Loads the weights of a checkpoint, and what its optimizer has kept.
   void load_checkpoint(const std::string &folder) {
     WeightsFile file(ctx, program, memory);
-    infinite_at_first = file.load(folder + "/" + kModelFile, StateFile::Weights,
+    auto opened = std::make_unique<MappedFile>(folder + "/" + kModelFile);
+    infinite_at_first = file.load(*opened, StateFile::Weights,
                                   /*exactly=*/true);
+    plain_weights.loaded(std::move(opened));
     file.load(folder + "/" + kOptimizerFile, StateFile::Optimizer,
               /*exactly=*/true);
   }
@@ -152,9 +159,16 @@ public:
   // Makes what the program keeps of the weights beside them.
   void prepare() {
     ctx.weights_changed();
-    if (program.prepare)
-      program.prepare(ctx, memory);
+    if (!program.prepare)
+      return;
+    plain_weights.begin_prepare(memory);
+    program.prepare(ctx, memory);
   }
+  // Undoes what `prepare` has done to weights. Returns whether it has done
+  // anything, so that it has to run again before the next forward.
+  bool restore_weights() { return plain_weights.restore(memory); }
+  // Says that a caller has written the state of a weight.
+  void weight_written() { plain_weights.written(); }
 
   // Takes down where the run stands on the device.
   void read_run(RunState &run) {
@@ -221,6 +235,7 @@ private:
            kind == StateKind::HalfCopy || kind == StateKind::Folded;
   }
 
+  PlainWeights plain_weights;
   Replay micro_replay, update_replay, forward_replay;
 };
 

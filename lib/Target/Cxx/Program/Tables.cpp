@@ -13,6 +13,7 @@
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/settings/limits.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace gpuopt;
@@ -40,6 +41,9 @@ public:
                              scalars + ")}, k" + scalars + ".offset, sizeof(" +
                              scalars + ")}, StateKind::" + scalars + "}")
                                 .str());
+    for (train::VariableOp variable : module.getOps<train::VariableOp>())
+      if (variable.getKind() == train::VariableKind::Folded && variable.getOf())
+        foldedInPlace.insert(*variable.getOf());
     for (device::BufferOp buffer : module.getOps<device::BufferOp>())
       if (failed(addRow(buffer, rows)))
         return failure();
@@ -202,8 +206,10 @@ private:
     for (Attribute name : variable.getSavedAs())
       saved += (saved.empty() ? "" : ", ") +
                cxx::quoted(cast<StringAttr>(name).getValue());
-    rows.states.push_back(row + (saved.empty() ? "" : ", {" + saved + "}") +
-                          "}");
+    bool isFolded = foldedInPlace.contains(variable.getSymName());
+    if (!saved.empty() || isFolded)
+      row += ", {" + saved + "}";
+    rows.states.push_back(row + (isFolded ? ", true}" : "}"));
     return success();
   }
 
@@ -337,6 +343,7 @@ private:
   const cxx::ProgramNames &names;
   raw_ostream &stream;
   device::GradNormOp norm;
+  llvm::StringSet<> foldedInPlace; ///< Weights that `prepare` changes.
   int64_t partials = 0;
   bool hasChecks = false, hasIndexed = false;
 };

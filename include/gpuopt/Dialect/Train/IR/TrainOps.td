@@ -31,7 +31,9 @@ def Train_VariableOp : Train_Op<"variable", [Symbol]> {
     that is not a weight. `of` names the parameter or buffer that a gradient, an
     optimizer's state, a snapshot or a half copy belongs to. With
     `storedElementType` the file holds elements of that type, which are converted.
-    A `folded` variable is what the step `prepare` computes of weights.
+    A `folded` variable is what the step `prepare` computes of weights. If it has
+    `of`, `prepare` also changes that weight, whose value in the file is another
+    one.
     `memoryOffset`, which train-plan-state writes, is where the variable begins in
     the memory of a program, in bytes. `isTable` says that nn.take takes rows of
     the variable, as it does of an embedding.

@@ -74,17 +74,20 @@ def FoldRunningStatistics : Pass<"train-fold-running-statistics", "::mlir::Modul
   let description = [{
     In a module of a forward alone, a batch norm behind a convolution or a
     product with weights is a factor of the weights and a bias, which follow from
-    its running statistics. They become variables of kind `folded`, which a step
-    `prepare` computes when weights have been loaded. Nothing else may read what
-    the product, and the bias behind it, make. Modules that train stay as they
-    are.
+    its running statistics. A step `prepare` computes both when weights have been
+    loaded. The bias becomes a variable of kind `folded`. If nothing else reads
+    the weights, they are written in their own place, and the bias has them as
+    its `of`; otherwise they become a `folded` variable, too. Nothing else may
+    read what the product, and the bias behind it, make. Modules that train stay
+    as they are.
 
     ```mlir
+    %w = train.read @w : tensor<16x8x3x3xf32>
     %0 = nn.conv %x, %w strides [1, 1] pads [0, 0, 0, 0] dilations [1, 1] groups 1 : ...
     %1:5 = nn.batch_norm %0, %s, %b, %m, %v epsilon 1.0e-5 momentum 0.1 frozen : ...
-    // becomes, with a step that writes the two variables,
-    %0 = train.read @w.weights.folded : tensor<16x8x3x3xf32>
-    %1 = nn.conv %x, %0 strides [1, 1] pads [0, 0, 0, 0] dilations [1, 1] groups 1 : ...
+    // becomes, with a step that writes @w and @w.bias.folded,
+    %w = train.read @w : tensor<16x8x3x3xf32>
+    %1 = nn.conv %x, %w strides [1, 1] pads [0, 0, 0, 0] dilations [1, 1] groups 1 : ...
     %2 = train.read @w.bias.folded : tensor<16xf32>
     %3 = nn.broadcast %2 : tensor<16xf32> to tensor<2x4x4x16xf32>
     %4 = arith.addf %1, %3 : tensor<2x4x4x16xf32>

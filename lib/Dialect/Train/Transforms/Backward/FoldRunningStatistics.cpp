@@ -13,10 +13,12 @@
 //   factor = scale / sqrt(variance + epsilon)
 //   weights' = weights * factor, bias' = (bias - mean) * factor + shift
 //
-// These two are variables, which the step `prepare` computes when weights have
-// been loaded. So a program takes any file of weights, and the weights keep
-// their names and values for callers. The forward has a bias in place of a
-// normalisation, which activations join.
+// The step `prepare` computes these two when weights have been loaded, so a
+// program takes any file of weights. The bias is a variable of its own. The
+// weights are written over those of the file where nothing else reads them, so
+// that they are in memory once, and the runtime finds the weights of the file
+// again for a caller who asks for them. Otherwise they are a variable, too. The
+// forward has a bias in place of a normalisation, which activations join.
 //
 // Runs on steps, where batch norms have their form for the evaluation; it does
 // nothing in modules that train. It leaves the products that nothing reads any
@@ -198,8 +200,13 @@ private:
                        : b.neg(mean);
     Value bias = b.add(b.mul(centre, factor), here(norm.getBias()));
 
-    Value newWeights = keep(match, weights, "weights", b);
-    Value newBias = keep(match, bias, "bias", b);
+    FlatSymbolRefAttr inPlace = variableToFoldInto(match);
+    Value newWeights = match.getWeights();
+    if (inPlace)
+      b.create<WriteOp>(inPlace, weights);
+    else
+      newWeights = keep(match, weights, "weights", /*of=*/{}, b);
+    Value newBias = keep(match, bias, "bias", inPlace, b);
     Operation *product = OpBuilder(match.product).clone(*match.product);
     product->setOperand(match.weights, newWeights);
     TensorBuilder after(norm.getLoc(), norm);
@@ -220,10 +227,28 @@ private:
     return cloned.lookup(value);
   }
 
-  /// Keeps a value in a variable, which `prepare` writes. Returns what the
+  /// Returns the variable of the weights if nothing but the product reads it;
+  /// otherwise null.
+  FlatSymbolRefAttr variableToFoldInto(const Match &match) {
+    auto read = match.getWeights().getDefiningOp<ReadOp>();
+    if (!read || !read->hasOneUse())
+      return {};
+    FlatSymbolRefAttr name = read.getVariableAttr();
+    auto variable = getOperation().lookupSymbol<VariableOp>(name.getAttr());
+    int64_t readers = 0;
+    for (StepOp step : getOperation().getOps<StepOp>())
+      step.walk([&](ReadOp other) {
+        readers += step.getKind() != StepKind::Prepare &&
+                   other.getVariableAttr() == name;
+      });
+    return variable.isWeight() && readers == 1 ? name : FlatSymbolRefAttr();
+  }
+
+  /// Keeps a value in a variable, which `prepare` writes, and which belongs to
+  /// the weights `of` if they are folded in their place. Returns what the
   /// forward reads.
   Value keep(const Match &match, Value value, StringRef what,
-             TensorBuilder &prepare) {
+             FlatSymbolRefAttr of, TensorBuilder &prepare) {
     auto read = match.getWeights().getDefiningOp<ReadOp>();
     std::string name = freeSymbol(
         getOperation(), ((read ? read.getVariable() : StringRef("batch_norm")) +
@@ -231,8 +256,7 @@ private:
                             .str());
     OpBuilder builder = OpBuilder::atBlockBegin(getOperation().getBody());
     VariableOp::create(builder, match.product->getLoc(), name,
-                       VariableKind::Folded, value.getType(),
-                       FlatSymbolRefAttr());
+                       VariableKind::Folded, value.getType(), of);
     prepare.create<WriteOp>(name, value);
     builder.setInsertionPoint(match.product);
     return ReadOp::create(builder, match.product->getLoc(), value.getType(),

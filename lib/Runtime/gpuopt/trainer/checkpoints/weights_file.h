@@ -51,8 +51,11 @@ public:
   // Loads what the kind of file has. Returns the names of tensors that are not
   // finite. `exactly` refuses tensors that the program does not have.
   Names load(const std::string &path, StateFile kind, bool exactly = false) {
+    return load(MappedFile(path), kind, exactly);
+  }
+  Names load(const MappedFile &file, StateFile kind, bool exactly = false) {
+    const std::string &path = file.path;
     Names infinite;
-    const MappedFile file(path);
     const auto tensors = read_safetensors(file);
     if (exactly)
       refuse_others(path, tensors, kind);
@@ -66,6 +69,15 @@ public:
           !read(state, tensors.at(stored_name(state)), file))
         infinite.insert(state.tensor.name);
     return infinite;
+  }
+
+  // Loads once more, from a file that has been loaded, what `prepare` has
+  // changed since then.
+  void load_folded_in_place(const MappedFile &file) {
+    const auto tensors = read_safetensors(file);
+    for (const StateInfo &state : program.states)
+      if (state.is_folded_in_place)
+        read(state, tensors.at(stored_name(state)), file);
   }
 
   // Under all of a tensor's names, where weights are tied. Where training has
