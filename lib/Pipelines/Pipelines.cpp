@@ -255,6 +255,12 @@ static void addPrecision(OpPassManager &passes, const PipelineOptions &options,
       kernels::createPadRows(withKernelDevice(options.padRows, options)));
   // Rows lie elsewhere now: what calls can read and write is checked again.
   passes.addPass(createVerifyClusters());
+  // The library adds up the columns of what it has made where it multiplies
+  // them. Kernels have taken all other sums, and types say which products keep
+  // f32.
+  if (options.isForGpu && options.fuseEpilogues)
+    passes.addPass(kernels::createSumOperands(
+        withKernelDevice(kernels::SumOperandsOptions(), options)));
   // Kernels have their types and their places. The parts of sums will live
   // until one launch adds them up, which the schedule has to know.
   kernels::CollectSumsOptions sums;

@@ -13,6 +13,7 @@ root = Path(sys.argv[1])
 known = ("Dialect/NN/IR", "Conversion/OnnxToNN", "Dialect/NN/Transforms/AttentionPattern",
          "Dialect/NN/Transforms/RecognizeAttention", "Dialect/NN/Transforms/Decompose",
          "Transforms/Kernels/FuseEpilogues", "Transforms/Kernels/FuseRelus",
+         "Transforms/Kernels/SumOperands",
          "Dialect/Train/Transforms/Backward/FoldRunningStatistics")
 dialect = "\n".join(path.read_text() for path in sorted((root / "include/gpuopt/Dialect/NN/IR").glob("*.td")))
 calls = [name for name, traits in re.findall(r"^def NN_(\w+Op)\s*:[^{]*?<\"\w+\", \[(.*?)\]> \{", dialect, re.M | re.S)

@@ -251,12 +251,13 @@ def bottlenecks(folder, monkeypatch, precision, scales, seed):
 ])
 def test_bottlenecks(precision, scales, bound, tmp_path, monkeypatch):
     """The last convolution of a bottleneck is one product with its batch norm, residual connection and ReLU, and the
-    gradient of the ReLU is masked by the product that makes it. Statistics and gradients are PyTorch's but for the
-    rounding of halves."""
+    gradient of the ReLU is masked by the product that makes it. The product that makes the gradient of the weights adds
+    up the columns of that one. Statistics and gradients are PyTorch's but for the rounding of halves."""
     model, case, (error, parameter), result = bottlenecks(tmp_path, monkeypatch, precision, scales, seed=0)
     step = (model.trainer.folder / "step.cu").read_text()
     training, evaluation = step[:step.index("evaluate(")], step[step.index("evaluate("):]
     assert training.count("gemm_relu(ctx") == 2 and training.count("gemm_relu_backward(ctx") == 2
+    assert training.count("gemm_sums(ctx") == 2
     assert "(ctx, kConv1x1_8to32_8x8" not in training and "(ctx, kConv1x1_8to32_8x8" in evaluation
     assert error <= bound, parameter
     # The running statistics have moved by a tenth of the way.

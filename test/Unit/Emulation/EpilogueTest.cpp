@@ -63,7 +63,7 @@ struct Operands {
   double product(const GemmShape &s, int64_t i, int64_t j) const {
     double sum = 0;
     for (int64_t l = 0; l < kK; l++)
-      sum += at(a, i * s.a_m + l) * at(b, l * s.b_k + j * s.b_n);
+      sum += at(a, i * s.a_m + l * s.a_k) * at(b, l * s.b_k + j * s.b_n);
     return sum;
   }
 };
@@ -167,6 +167,37 @@ struct EpilogueTest : Emulation {
       }
   }
 
+  // A lies by columns, as the gradient of what a weight has made does in the
+  // gradient of the weight. Where the library has no such epilogue, a kernel
+  // adds up.
+  template <class T>
+  void expect_sums(bool has_epilogue) {
+    SmallContext ctx;
+    constexpr int64_t m = kM;
+    GemmShape s = shape(/*transposes_b=*/false);
+    s.a_m = 1, s.a_k = m;
+    const Operands<T> host;
+    OnDevice<T> a(host.a), b(host.b);
+    OnDevice<float> c(m * kN), sums(m);
+    if (!has_epilogue) {
+      GemmOptions o;
+      o.operand_sums = sums.data;
+      ctx.library<detail::CublasLt>().missing.insert(content_of(
+          detail::key_of(ctx, simplified(s), a.data, b.data, c.data, o)));
+    }
+    gemm_sums(ctx, s, a.data, b.data, c.data, sums.data);
+    const std::vector<float> result = c.values(), added = sums.values();
+    for (int64_t i = 0; i < m; i++) {
+      double sum = 0;
+      for (int64_t l = 0; l < kK; l++)
+        sum += at(host.a, i + l * m);
+      expect_near(at(added, i), sum, kTolerance<float>);
+      for (int64_t j = 0; j < kN; j++)
+        expect_near(at(result, i * kN + j), host.product(s, i, j),
+                    kTolerance<float>);
+    }
+  }
+
   template <class T>
   void expect_all() {
     SmallContext ctx;
@@ -184,6 +215,13 @@ struct EpilogueTest : Emulation {
 TEST_F(EpilogueTest, ComputesInF32) { expect_all<float>(); }
 TEST_F(EpilogueTest, ComputesInF16) { expect_all<f16>(); }
 TEST_F(EpilogueTest, ComputesInBF16) { expect_all<bf16>(); }
+
+TEST_F(EpilogueTest, SumsAnOperandInF32) {
+  for (bool has_epilogue : {true, false}) {
+    expect_sums<f16>(has_epilogue);
+    expect_sums<bf16>(has_epilogue);
+  }
+}
 
 // Two calls of one shape whose tensors differ share a descriptor.
 TEST_F(EpilogueTest, SetsPointersForEachCall) {

@@ -96,6 +96,7 @@ void instantiate(Context &ctx, float *f, double *d, f16 *h, bf16 *b,
   gemm_gelu_backward(ctx, s, b, b, b, b, b);
   gemm_relu(ctx, s, h, h, h, h, h, places);
   gemm_relu_backward(ctx, s, b, b, places, b, b);
+  gemm_sums(ctx, s, h, h, f, f);
   begin_step(ctx, state, hyper);
   add_loss(ctx, state, f, f, 3);
   add_loss_part(ctx, state, 1, f, f, 3);

@@ -179,6 +179,32 @@ def CollectSums : Pass<"kernels-collect-sums", "::mlir::ModuleOp"> {
   let dependentDialects = ["::gpuopt::nn::NNDialect"];
 }
 
+def SumOperands : Pass<"kernels-sum-operands", "::mlir::ModuleOp"> {
+  let summary = "Lets products add up the columns of an operand";
+  let description = [{
+    A kernel that adds up the columns of a tensor, and does nothing else, becomes
+    the epilogue of a product that has this tensor as its left operand and adds up
+    the same dimensions, as that of the gradient of a weight does with the
+    gradient of a bias. The product is one matrix of halves with a result of f32,
+    whose type the sums have, too. The kernel stays if it would not be faster as
+    an epilogue, by the estimates for the device, and on a processor.
+
+    ```mlir
+    %0 = nn.contract "to,tc->oc" %dz, %x to f32 wide : tensor<512x256xf16>, tensor<512x64xf16>
+    %1 = nn.fused "sum" %dz : tensor<512x256xf16> -> tensor<1x256xf32> { ... }
+    // becomes
+    %0, %s = nn.contract_sums "to,tc->oc" %dz, %x : tensor<512x256xf16>, tensor<512x64xf16>
+    %1 = nn.reshape %s : tensor<256xf32> to tensor<1x256xf32>
+    ```
+  }];
+  let options = [
+    Option<"device", "device", "std::string", "\"host\"",
+           "device whose times are estimated: a built-in device model or a JSON file">,
+  ];
+  let statistics = [Statistic<"sumCount", "sums", "kernels that become epilogues of products">];
+  let dependentDialects = ["::gpuopt::nn::NNDialect"];
+}
+
 def FuseEpilogues : Pass<"kernels-fuse-epilogues", "::mlir::ModuleOp"> {
   let summary = "Lets products compute the GELU that follows, or its gradient";
   let description = [{

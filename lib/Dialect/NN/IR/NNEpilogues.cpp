@@ -354,3 +354,69 @@ RuntimeCall ContractReluGradOp::getCall(const CallLayouts &layouts) {
   call.pass(getResult());
   return call;
 }
+
+//===----------------------------------------------------------------------===//
+// Sums of an operand
+//===----------------------------------------------------------------------===//
+
+LogicalResult ContractSumsOp::inferReturnTypes(MLIRContext *context,
+                                               std::optional<Location> loc,
+                                               Adaptor adaptor,
+                                               SmallVectorImpl<Type> &types) {
+  RankedTensorType lhs = tensorType(adaptor.getLhs());
+  FailureOr<RankedTensorType> type =
+      inferProduct("nn.contract_sums", loc, adaptor.getSpec(), lhs,
+                   tensorType(adaptor.getRhs()));
+  if (failed(type))
+    return failure();
+  Type full = Float32Type::get(context);
+  types.push_back(RankedTensorType::get(type->getShape(), full));
+  types.push_back(RankedTensorType::get(lhs.getShape().take_back(), full));
+  return success();
+}
+
+LogicalResult ContractSumsOp::verify() {
+  ProductSpec spec = ProductSpec::parse(getSpec());
+  auto isKept = [&](char letter) { return spec.result.contains(letter); };
+  if (!spec.lhs.empty() && isKept(spec.lhs.back()) &&
+      llvm::none_of(spec.lhs.drop_back(), isKept)) // (C5)
+    return success();
+  return emitOpError("expects that the result has the last letter of the left "
+                     "operand and no other one of it, but got \"")
+         << getSpec() << "\"";
+}
+
+bool ContractSumsOp::supportsLayouts(const CallLayouts &layouts) {
+  return layouts.operands[0].isDense() && hasOneMatrix(*this, layouts);
+}
+PrecisionRole ContractSumsOp::getPrecisionRole() {
+  return PrecisionRole::Product;
+}
+SmallVector<OpOperand *> ContractSumsOp::getFactors() {
+  return {&getLhsMutable(), &getRhsMutable()};
+}
+StringRef ContractSumsOp::getProductLetters() { return getSpec(); }
+int64_t ContractSumsOp::getWorkspaceInBytes() {
+  return productWorkspaceInBytes();
+}
+std::string ContractSumsOp::getCostName() {
+  return ("contract_sums " + getSpec()).str();
+}
+double ContractSumsOp::getFloatingPointOperations() {
+  return productOperations(ProductSpec::parse(getSpec()), tensorType(getLhs()),
+                           tensorType(getRhs()));
+}
+bool ContractSumsOp::usesMatrixUnits() { return true; }
+void ContractSumsOp::addWarpWork(OpWork &work) {
+  work.laneInstructions = kSumInstructions * elementsOf(getLhs());
+}
+
+RuntimeCall ContractSumsOp::getCall(const CallLayouts &layouts) {
+  RuntimeCall call("gemm_sums");
+  call.passConstant(gemmShapeOf(*layoutOf(*this, layouts)));
+  call.pass(getLhs());
+  call.pass(getRhs());
+  call.pass(getResult());
+  call.pass(getSums());
+  return call;
+}

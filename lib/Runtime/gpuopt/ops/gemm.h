@@ -41,10 +41,14 @@ struct GemmOptions {
   // ReLU a bit for each element, in rows of mask_words(n) words.
   void *aux = nullptr;
   void *sums = nullptr; // n elements of C's type: the sums of C's columns
+  // m elements of C's type: the sums of A's rows, on CUDA.
+  void *operand_sums = nullptr;
   // A matrix of C's type and shape, for a ReLU or its gradient.
   const void *added = nullptr;
 
-  bool has_epilogue() const { return bias || epilogue != Epilogue::None; }
+  bool has_epilogue() const {
+    return bias || operand_sums || epilogue != Epilogue::None;
+  }
   bool has_mask() const {
     return aux &&
            (epilogue == Epilogue::Relu || epilogue == Epilogue::ReluGradient);
@@ -194,6 +198,33 @@ inline std::vector<GemmPart> even_parts(const GemmShape &s) {
   return parts;
 }
 
+namespace detail {
+
+constexpr int kSumWidth = 8, kSumGroups = 32;
+constexpr int64_t kColumnsOfSums = 64;
+
+// y[i] = x[0, i] + ... + x[rows - 1, i], for a few columns of a block. Groups
+// of its threads take turns at the rows, and are added up in their order.
+template <class T, class C>
+KERNEL void column_sums_kernel(int64_t rows, int64_t columns, const T *x,
+                               C *y) {
+  const int64_t begin = block() * kColumnsOfSums;
+  const int64_t end =
+      begin + kColumnsOfSums < columns ? begin + kColumnsOfSums : columns;
+  for (int64_t tile = begin; tile < end; tile += lane_step<kSumWidth>()) {
+    const int64_t i = tile + first_lane<kSumWidth>();
+    Lanes<C> sum(C(0));
+    if (i < end)
+      for (int64_t r = group<kSumWidth>(); r < rows; r += groups<kSumGroups>())
+        sum += load(x + r * columns + i, end - i);
+    sum = sum_of_groups<kSumWidth, kSumGroups>(sum);
+    if (group<kSumWidth>() == 0 && i < end)
+      store(y + i, sum, end - i);
+  }
+}
+
+} // namespace detail
+
 } // namespace gpuopt
 
 #ifdef __CUDACC__
@@ -231,6 +262,23 @@ void gemm_gelu_backward(Context &ctx, const GemmShape &shape, const T *a,
   o.aux = const_cast<T *>(input);
   o.sums = sums;
   gemm(ctx, shape, a, b, c, o);
+}
+
+// C = A B, and `sums` has the sums of A's rows, in C's type. A's columns lie
+// one behind the other.
+template <class T, class C>
+void gemm_sums(Context &ctx, const GemmShape &shape, const T *a, const T *b,
+               C *c, C *sums) {
+#ifdef __CUDACC__
+  GemmOptions o;
+  o.operand_sums = sums;
+  if (detail::has_product(ctx, shape, a, b, c, o))
+    return gemm(ctx, shape, a, b, c, o);
+#endif
+  gemm(ctx, shape, a, b, c);
+  launch(ctx, ceil_div(shape.m, detail::kColumnsOfSums),
+         detail::kSumWidth * detail::kSumGroups,
+         detail::column_sums_kernel<T, C>, shape.k, shape.m, a, sums);
 }
 
 // C = max(A B + bias + added, 0), and `mask` says where the sum is above 0: a

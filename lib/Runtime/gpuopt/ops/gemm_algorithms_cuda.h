@@ -79,7 +79,9 @@ inline std::string description_of(const ProductKey &key) {
   if (key.aux)
     text << ", what it keeps aligned " << key.aux;
   if (key.bias)
-    text << (has_epilogue(key, CUBLASLT_EPILOGUE_DGELU) ? ", sums" : ", bias")
+    text << (has_epilogue(key, CUBLASLT_EPILOGUE_BGRADB)  ? ", sums of A"
+             : has_epilogue(key, CUBLASLT_EPILOGUE_DGELU) ? ", sums"
+                                                          : ", bias")
          << " aligned " << key.bias;
   if (key.adds)
     text << ", added to the result";
@@ -98,9 +100,9 @@ struct LtAlgorithm {
 // The algorithms that the heuristic names, the best by its estimate first.
 // Partial sums of a product are added in the type in which it is computed
 // alone: a half would lose what long sums need.
-inline std::vector<LtAlgorithm> algorithms_for(cublasLtHandle_t handle,
-                                               const LtProduct &p,
-                                               const ProductKey &key) {
+inline std::vector<LtAlgorithm> known_algorithms(cublasLtHandle_t handle,
+                                                 const LtProduct &p,
+                                                 const ProductKey &key) {
   cublasLtMatmulPreference_t preference;
   CHECK_CUBLAS(cublasLtMatmulPreferenceCreate(&preference));
   auto prefer = [&](cublasLtMatmulPreferenceAttributes_t attribute,
@@ -127,11 +129,20 @@ inline std::vector<LtAlgorithm> algorithms_for(cublasLtHandle_t handle,
       cublasLtMatmulAlgoGetHeuristic(handle, p.operation, p.b, p.a, p.c, p.c,
                                      preference, kMost, results, &found);
   cublasLtMatmulPreferenceDestroy(preference);
+  if (status == CUBLAS_STATUS_NOT_SUPPORTED)
+    return {};
   CHECK_CUBLAS(status);
   std::vector<LtAlgorithm> algorithms;
   for (int i = 0; i < found; i++)
     if (results[i].state == CUBLAS_STATUS_SUCCESS)
       algorithms.push_back({results[i].algo});
+  return algorithms;
+}
+
+inline std::vector<LtAlgorithm> algorithms_for(cublasLtHandle_t handle,
+                                               const LtProduct &p,
+                                               const ProductKey &key) {
+  std::vector<LtAlgorithm> algorithms = known_algorithms(handle, p, key);
   if (algorithms.empty())
     throw Error("cuBLASLt has no algorithm for a " + description_of(key) +
                 (key.epilogue == CUBLASLT_EPILOGUE_DEFAULT

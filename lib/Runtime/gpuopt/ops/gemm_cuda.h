@@ -5,6 +5,7 @@
 #include "gpuopt/ops/gemm_algorithms_cuda.h"
 
 #include <unordered_map>
+#include <unordered_set>
 
 namespace gpuopt {
 
@@ -25,16 +26,19 @@ constexpr cudaDataType_t cuda_type() {
 struct CublasLt {
   CublasLt() { CHECK_CUBLAS(cublasLtCreate(&handle)); }
   ~CublasLt() {
-    for (auto &[content, product] : by_content) {
-      cublasLtMatrixLayoutDestroy(product.a);
-      cublasLtMatrixLayoutDestroy(product.b);
-      cublasLtMatrixLayoutDestroy(product.c);
-      cublasLtMatmulDescDestroy(product.operation);
-    }
+    for (auto &[content, product] : by_content)
+      destroy(product);
     cublasLtDestroy(handle);
+  }
+  static void destroy(const LtProduct &product) {
+    cublasLtMatrixLayoutDestroy(product.a);
+    cublasLtMatrixLayoutDestroy(product.b);
+    cublasLtMatrixLayoutDestroy(product.c);
+    cublasLtMatmulDescDestroy(product.operation);
   }
   cublasLtHandle_t handle;
   std::unordered_map<std::string, LtProduct> by_content;
+  std::unordered_set<std::string> missing; // without an algorithm
 };
 
 // Describes a matrix to cuBLASLt, whose matrices are column-major. A row-major
@@ -68,6 +72,8 @@ inline int64_t epilogue_of(const GemmOptions &o) {
   const int64_t bias = o.bias ? CUBLASLT_EPILOGUE_BIAS : 0;
   switch (o.epilogue) {
   case Epilogue::None:
+    if (o.operand_sums) // our A is the library's B
+      return CUBLASLT_EPILOGUE_BGRADB;
     return bias ? bias : int64_t(CUBLASLT_EPILOGUE_DEFAULT);
   case Epilogue::Gelu:
     return bias | (o.aux ? CUBLASLT_EPILOGUE_GELU_AUX : CUBLASLT_EPILOGUE_GELU);
@@ -82,9 +88,9 @@ inline int64_t epilogue_of(const GemmOptions &o) {
               std::to_string(int64_t(o.epilogue)));
 }
 
-// The sums of columns take the place of a bias.
+// Sums take the place of a bias.
 inline const void *bias_or_sums(const GemmOptions &o) {
-  return o.bias ? o.bias : o.sums;
+  return o.bias ? o.bias : o.sums ? o.sums : o.operand_sums;
 }
 
 inline void set_pointers(const LtProduct &p, const GemmOptions &o) {
@@ -200,6 +206,25 @@ void lt_gemm(Context &ctx, const GemmShape &s, const T *a, const T *b, C *c,
   const LtProduct &p = found->second;
   set_pointers(p, o);
   CHECK_CUBLAS(call.run(ctx, p, p.algorithm));
+}
+
+// Whether the library has an algorithm for a product with an epilogue.
+template <class T, class C>
+bool has_product(Context &ctx, const GemmShape &shape, const T *a, const T *b,
+                 const C *c, const GemmOptions &o) {
+  auto &lt = ctx.library<CublasLt>();
+  const ProductKey key = key_of(ctx, simplified(shape), a, b, c, o);
+  const std::string content = content_of(key);
+  if (lt.by_content.count(content) != 0)
+    return true;
+  if (lt.missing.count(content) != 0)
+    return false;
+  const LtProduct p = make_product<T, C>(key, o);
+  const bool has_algorithm = !known_algorithms(lt.handle, p, key).empty();
+  CublasLt::destroy(p);
+  if (!has_algorithm)
+    lt.missing.insert(content);
+  return has_algorithm;
 }
 
 template <class T, class C>

@@ -160,6 +160,35 @@ def NN_ContractGeluGradOp : NN_InferredOp<"contract_gelu_grad", [
   let hasVerifier = 1;
 }
 
+def NN_ContractSumsOp : NN_InferredOp<"contract_sums", [
+    DeclareOpInterfaceMethods<CostOpInterface, ["usesMatrixUnits", "addWarpWork"]>,
+    DeclareOpInterfaceMethods<RuntimeCallOpInterface, [
+      "supportsLayouts", "getFactors", "getProductLetters", "getWorkspaceInBytes", "getCostName"]>]> {
+  let summary = "nn.contract with the sums of its left operand in the library's epilogue";
+  let description = [{
+    The first result is the contraction in f32. The second one has, for each entry
+    of the last dimension of the left operand, the sum over all its others, in f32
+    as well: where the contraction is the gradient of a weight, the gradient of
+    the bias.
+
+    Constraints:
+    - (C1) to (C4) of nn.contract;
+    - (C5) the result has the last letter of the left operand, and no other one of
+      it.
+
+    ```mlir
+    %dw, %db = nn.contract_sums "nhwo,nhwc->oc" %dz, %x : tensor<8x7x7x256xf16>, tensor<8x7x7x64xf16>
+    // tensor<256x64xf32>, tensor<256xf32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$spec, NN_FloatTensor:$lhs, NN_FloatTensor:$rhs);
+  let results = (outs NN_FloatTensor:$result, NN_FloatTensor:$sums);
+  let assemblyFormat = [{
+    $spec $lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)
+  }];
+  let hasVerifier = 1;
+}
+
 def NN_ContractReluOp : NN_InferredOp<"contract_relu", [
     AttrSizedOperandSegments, DeclareOpInterfaceMethods<CostOpInterface, ["usesMatrixUnits", "addWarpWork"]>,
     DeclareOpInterfaceMethods<RuntimeCallOpInterface, [
