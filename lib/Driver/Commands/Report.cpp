@@ -9,6 +9,7 @@
 #include "Commands/RunPlanner.h"
 #include "Report/RunPage.h"
 #include "gpuopt/Driver/Runs.h"
+#include "gpuopt/Planning/Bytes.h"
 #include "gpuopt/Support/CheckOutput.h"
 #include "gpuopt/Support/WriteFile.h"
 #include "llvm/Support/raw_ostream.h"
@@ -48,6 +49,8 @@ public:
   Expected<json::Array> plan();
   /// Returns how many budgets there was no time for.
   int missing() const { return left; }
+  /// Returns what is wrong with the budgets that could not be planned.
+  ArrayRef<std::string> failures() const { return failed; }
 
 private:
   struct Point {
@@ -61,6 +64,7 @@ private:
   std::vector<Point> points;
   int64_t unmet = 0; ///< The largest budget that is known not to be met.
   int left = 0;
+  std::vector<std::string> failed;
 };
 } // namespace
 
@@ -69,8 +73,11 @@ bool CurvePlanner::plan(int64_t budget) {
   Expected<json::Object> plan = planner.plan(
       {"--memory-budget=" + std::to_string(budget), "--activation-budget"});
   if (!plan) {
-    consumeError(plan.takeError());
-    return !planner.isOver();
+    std::string problem = toString(plan.takeError());
+    if (planner.isOver())
+      return false;
+    failed.push_back(planning::formatBytes(budget) + ": " + problem);
+    return true;
   }
   const json::Object *memory = plan->getObject("memory");
   if (!plan->getBoolean("fits").value_or(false) || !memory) {
@@ -131,6 +138,7 @@ static void planCurve(ShownRun &run, int64_t seconds) {
   if (run.description)
     command = run.description->command;
   int missing = 0;
+  std::vector<std::string> failures;
   Expected<json::Array> points = [&]() -> Expected<json::Array> {
     Expected<RunPlanner> planner =
         RunPlanner::create(run.folder, *run.plan, command, seconds);
@@ -139,6 +147,7 @@ static void planCurve(ShownRun &run, int64_t seconds) {
     CurvePlanner curve(*planner);
     Expected<json::Array> points = curve.plan();
     missing = curve.missing();
+    failures = curve.failures();
     return points;
   }();
   if (!points) {
@@ -147,6 +156,11 @@ static void planCurve(ShownRun &run, int64_t seconds) {
     return;
   }
   run.curve = std::move(*points);
+  if (!failures.empty())
+    run.notes.push_back("The curve of budgets lacks " +
+                        std::to_string(failures.size()) +
+                        " of its points, which cannot be planned; the one at " +
+                        failures.front());
   if (missing > 0)
     run.notes.push_back("The curve of budgets lacks " +
                         std::to_string(missing) +

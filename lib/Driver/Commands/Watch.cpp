@@ -94,7 +94,8 @@ static std::string headline(StringRef run, const RunMetrics &metrics,
     for (const auto &[name, values] : metrics.evalMetrics)
       if (values.back().step == last.step)
         text += formatv(", {0} {1:f4}", name, values.back().value);
-    text += formatv(", step {0}", int64_t(last.step));
+    if (last.step != metrics.steps.back())
+      text += formatv(" at step {0}", int64_t(last.step));
   }
   Expected<RunFigures> figures = figuresOf(metrics, run, traits.begun_at);
   if (!figures) {

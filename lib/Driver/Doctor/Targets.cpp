@@ -208,7 +208,12 @@ Findings gpuopt::examineTarget(const TargetInfo &target) {
 }
 
 Findings gpuopt::examineProfiling() {
-  static constexpr StringRef files[] = {"libcupti.so.13", "libcupti.so.12"};
+  // A program loads the one of the CUDA that it was built with.
+  static constexpr StringRef any[] = {"libcupti.so.13", "libcupti.so.12"};
+  unsigned major = versionIn(findCudaCompiler().output).getMajor();
+  std::string own = "libcupti.so." + std::to_string(major);
+  StringRef ownFiles[] = {own};
+  ArrayRef<StringRef> files = major > 0 ? ArrayRef(ownFiles) : ArrayRef(any);
   std::vector<std::string> folders = foldersOfNvidia();
   folders.push_back("/usr/local/cuda/extras/CUPTI/lib64");
   return {"Profiles on a GPU (events take the place of CUPTI)",

@@ -178,6 +178,11 @@ Error gpuopt::collectTarget(DriverOptions &options) {
     options.compileTo = parsePhase(compileTo);
   options.plan = {planJson,      planCurve, planKernels,
                   findBatchSize, planHtml,  memoryTimeline};
+  if (skipSmallestBudget && (planCurve || !planHtml.empty()))
+    return createStringError(
+        "--skip-smallest-budget cannot be combined with " +
+        StringRef(planCurve ? "--curve" : "--html") +
+        ": the curve of budgets ends at the smallest that can be met");
   options.pipeline.schedule.searchSmallest = !skipSmallestBudget;
   if (planCommand() && outputDir.getNumOccurrences())
     return createStringError("-o belongs to compile and train; plan writes no "

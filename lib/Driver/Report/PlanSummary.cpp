@@ -177,6 +177,8 @@ llvm::json::Object PlanSummary::toJson(const DriverOptions &options) const {
     }
   } else {
     object = gpuopt::toJson(planned.unmet);
+    if (!options.pipeline.schedule.searchSmallest)
+      object.erase("smallest_budget_bytes"); // nobody knows it
   }
   object["fits"] = planned.status == 0;
   object["device"] = options.pipeline.schedule.device;
