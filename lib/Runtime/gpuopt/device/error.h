@@ -1,6 +1,7 @@
 // The error with which a program ends, and functions for its text.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <stdexcept>
@@ -14,13 +15,21 @@ struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Returns bytes as people write them, rounded as gpuopt plan rounds them: up,
+// so that an amount that is called enough is enough.
 inline std::string human_bytes(double bytes) {
   const char *units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  int unit = 0;
-  for (; bytes >= 1024 && unit < 4; unit++)
-    bytes /= 1024;
   char text[32];
-  snprintf(text, sizeof text, unit ? "%.2f %s" : "%.0f %s", bytes, units[unit]);
+  if (bytes < 10 * 1024) {
+    snprintf(text, sizeof text, "%.0f B", bytes);
+    return text;
+  }
+  int unit = 0;
+  for (; bytes >= 1000 && unit < 4; unit++)
+    bytes /= 1024;
+  const double digits = bytes < 10 ? 100 : 10;
+  snprintf(text, sizeof text, bytes < 10 ? "%.2f %s" : "%.1f %s",
+           std::ceil(bytes * digits) / digits, units[unit]);
   return text;
 }
 

@@ -2,7 +2,7 @@
 // drawn over, and elsewhere a line for every --logging-steps steps.
 //
 //   38% ━━━━━━━━────────────  4560/12000  loss 3.2145  1204 samples/s  6.6 ms
-//   (data 2%)  43.55 MiB  0:49 left
+//   (data 2%)  43.6 MiB  0:49 left
 #pragma once
 
 #include "gpuopt/device/device.h"

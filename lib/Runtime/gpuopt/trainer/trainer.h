@@ -9,7 +9,7 @@
 #include "gpuopt/trainer/averages.h"
 #include "gpuopt/trainer/checkpoints/checkpoints.h"
 #include "gpuopt/trainer/checkpoints/init_weights.h"
-#include "gpuopt/trainer/event_file.h"
+#include "gpuopt/trainer/event_scalars.h"
 #include "gpuopt/trainer/metrics.h"
 #include "gpuopt/trainer/not_finite.h"
 #include "gpuopt/trainer/output_folder.h"
@@ -403,7 +403,7 @@ private:
     tell(loaders.train->take_news());
     if (progress.is_shown())
       progress.show({step, steps, done(), loss, ms, waited,
-                     milliseconds(start, now) / 1000, samples_of_step(),
+                     milliseconds(start, now) / 1000, samples_of_step(program),
                      program.tokens_per_batch > 0, ctx.allocated_bytes,
                      text_of(parts)});
   }
@@ -413,35 +413,13 @@ private:
     progress.clear();
     printf("%s\n", news.c_str());
   }
-  // Returns how many samples a step has or, of a model of tokens, how many
-  // tokens.
-  double samples_of_step() const {
-    return double((program.tokens_per_batch ? program.tokens_per_batch
-                                            : program.batch_size) *
-                  program.accumulation_steps);
-  }
-  // The tags are those of Hugging Face's Trainer where it has them.
   void report(int64_t step, double loss, const std::vector<MetricValue> &parts,
               const StepState &state, double ms, double waited) {
     const bool is_due = s.logging_steps == 0 ||
                         step % std::max<int64_t>(1, s.logging_steps) == 0 ||
                         step == steps;
-    if (!events || !is_due)
-      return;
-    EventFile::Scalars scalars{{"train/loss", loss},
-                               {"train/learning_rate", state.learning_rate},
-                               {"train/grad_norm", state.grad_norm},
-                               {"train/step_ms", ms},
-                               {"train/data_wait_ms", waited},
-                               {program.tokens_per_batch
-                                    ? "train/tokens_per_second"
-                                    : "train/samples_per_second",
-                                ms > 0 ? 1000 * samples_of_step() / ms : 0}};
-    for (const auto &[name, value] : parts)
-      scalars.push_back({"train/" + name, value});
-    if (state.scaler.scale > 0)
-      scalars.push_back({"train/loss_scale", double(state.scaler.scale)});
-    events->add(step, scalars);
+    if (events && is_due)
+      events->add(step, step_scalars(program, loss, parts, state, ms, waited));
   }
 
   // Returns how many steps this process has begun.
@@ -535,11 +513,8 @@ private:
          measured.values(values.empty() ? loss : values.front().value))
       values.push_back(value);
     metrics.evaluation(step, loss, values);
-    if (events) {
-      events->add(step, {{"eval/loss", loss}});
-      for (const auto &[name, value] : values)
-        events->add(step, {{"eval/" + name, value}});
-    }
+    if (events)
+      events->add(step, evaluation_scalars(loss, values));
     if (sums.weight > 0)
       note(step, loss, score_of(loss, values));
     progress.clear();

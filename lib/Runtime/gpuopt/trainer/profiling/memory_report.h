@@ -138,11 +138,12 @@ private:
 // Returns the lines for the terminal.
 inline std::string describe(const MemoryFigures &figures) {
   auto text = [](size_t bytes) { return human_bytes(double(bytes)); };
-  std::string lines = "memory: peak " + text(figures.peak) + ", planned " +
-                      text(figures.planned) + " (" + text(figures.persistent) +
-                      " lives from step to step, " + text(figures.arena) +
-                      " within a step), " + text(figures.beside()) +
-                      " beside the plan: ";
+  std::string lines =
+      "memory: planned " + text(figures.planned) + " (" +
+      text(figures.persistent) + " lives from step to step, " +
+      text(figures.arena) + " within a step); at its peak the " +
+      (kStagingIsDevice ? "process" : "device") + " had " + text(figures.peak) +
+      " in use, of which " + text(figures.beside()) + " beside the plan: ";
   lines += kStagingIsDevice ? "the program, its libraries and data"
                             : "libraries; " + text(figures.peak_host) +
                                   " of the host's memory";
@@ -151,11 +152,13 @@ inline std::string describe(const MemoryFigures &figures) {
     if (figures.phases[i].peak > 0)
       phases += (phases.empty() ? "" : ", ") +
                 std::string(name_of(MemoryPhase(i))) + " " +
-                text(figures.phases[i].peak) + " (" +
-                text(figures.phases[i].planned) + ")";
+                text(figures.phases[i].planned) + " (" +
+                text(figures.phases[i].peak) + ")";
   if (phases.empty())
     return lines;
-  return lines + "\nmemory by phase, its peak (planned to be alive): " + phases;
+  return lines +
+         "\nmemory by phase, planned to be alive (in use at its peak): " +
+         phases;
 }
 
 } // namespace gpuopt
