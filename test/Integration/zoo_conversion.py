@@ -24,6 +24,7 @@ import gpuopt
 import onnx
 import parity
 import torch
+import zoo_generative
 import zoo_plain
 import zoo_text
 import zoo_vision
@@ -32,7 +33,7 @@ from models import Case
 
 # By family, then by name.
 FAMILIES: dict[str, dict[str, Callable[[], Case]]] = {}
-for _part in (zoo_text, zoo_vision, zoo_plain):
+for _part in (zoo_text, zoo_vision, zoo_plain, zoo_generative):
     for _family, _models in _part.FAMILIES.items():
         FAMILIES.setdefault(_family, {}).update(_models)
 MODELS = {name: make for models in FAMILIES.values() for name, make in models.items()}
