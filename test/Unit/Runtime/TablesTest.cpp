@@ -23,7 +23,20 @@ constexpr size_t kEach = 1 << 17, kTensors = 12; // bytes of a tensor; a row's
 constexpr size_t at(int row, int tensor) {
   return (size_t(row) * kTensors + size_t(tensor)) * kEach;
 }
-enum { P, M, V, G, Half, Copy, MCodes, MScales, VCodes, VScales, Sum, Scratch };
+enum {
+  P,
+  M,
+  V,
+  G,
+  Half,
+  Copy,
+  MCodes,
+  MScales,
+  VCodes,
+  VScales,
+  GradientSum,
+  Scratch
+};
 
 using Bytes = std::vector<char>;
 
@@ -34,7 +47,7 @@ struct Tables : testing::Test {
     const Memory m{bytes.data()};
     for (int row = 0; row < 3; row++)
       for (int64_t i = 0; i < kSizes[row]; i++) {
-        for (int tensor : {P, M, G, Sum})
+        for (int tensor : {P, M, G, GradientSum})
           m[Buffer<float>(at(row, tensor))][i] = normal(random);
         m[Buffer<float>(at(row, V))][i] = std::abs(normal(random));
         m[Buffer<bf16>(at(row, Half))][i] = narrow_bf16(normal(random));
@@ -312,9 +325,9 @@ TEST_F(Tables, SumsOfSquares) {
 }
 
 DEVICE_TABLE CopyRow<float, float, bf16> kSums[] = {
-    {at(0, Sum), at(0, G), kSizes[0], 0},
-    {at(1, Sum), {at(1, Half), true}, 0, 3},
-    {at(2, Sum), {at(2, Half), true}, kSizes[2], 3},
+    {at(0, GradientSum), at(0, G), kSizes[0], 0},
+    {at(1, GradientSum), {at(1, Half), true}, 0, 3},
+    {at(2, GradientSum), {at(2, Half), true}, kSizes[2], 3},
 };
 
 TEST_F(Tables, SumsOfGradients) {
@@ -323,7 +336,8 @@ TEST_F(Tables, SumsOfGradients) {
     EXPECT_EQ(
         after([&](Memory m) {
           for_gradients(m, [&](int row, const auto *g) {
-            accumulate(ctx, &state, floats(m, row, Sum), g, kSizes[row]);
+            accumulate(ctx, &state, floats(m, row, GradientSum), g,
+                       kSizes[row]);
           });
         }),
         after([&](Memory m) { accumulate(ctx, &state, m, kSums, kSpans); }));

@@ -33,8 +33,10 @@ inline void set_denormal_flushing([[maybe_unused]] bool flushes) {
 // than a hundred cycles for an operation on denormal numbers, which a gradient
 // that vanishes on its way through a long sequence consists of.
 inline void flush_denormals([[maybe_unused]] int threads, bool flushes) {
+#ifdef _OPENMP
 #pragma omp parallel num_threads(threads)
   detail::set_denormal_flushing(flushes);
+#endif
   detail::set_denormal_flushing(flushes);
 }
 
