@@ -69,7 +69,7 @@ RULES = [
          ["lib/Runtime/gpuopt/" + room for room in ("kernels", "device", "settings", "ops")], ["system"]),
     Rule("lib/Runtime", "headers that emitted programs are built on, copied beside each program",
          ["lib/Runtime/gpuopt/" + room for room in
-          ("kernels", "device", "settings", "optimizers", "ops", "program", "data", "trainer")]),
+          ("kernels", "device", "settings", "optimizers", "ops", "program", "data", "trainer")], ["Arrow"]),
     Rule("lib/Runtime/gpuopt/api", "the C API, which gpuopt.h declares, around a program",
          ["lib/Runtime/gpuopt/" + room for room in
           ("kernels", "device", "settings", "optimizers", "program", "data", "trainer")] + ["lib/Runtime"], ["system"]),
@@ -141,6 +141,7 @@ LIBRARIES = [
     (r"cuda|cublas|cudnn|cupti|nvtx3/|library_types", "CUDA"),
     (r"boost/", "Boost"),
     (r"(zlib|jpeglib|jerror|png)\.h$", "codecs"),
+    (r"(arrow|parquet)/", "Arrow"),
     (r"dnnl", "oneDNN"),
     (r"(sys/\w+|sanitizer/\w+|unistd|fcntl|spawn|dlfcn|cxxabi|signal|omp|immintrin)\.h$", "system"),
     (r"(std(def|int)\.h|\w+)$", "C++"),

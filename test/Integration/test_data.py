@@ -67,6 +67,46 @@ def refusal(*args, **flags) -> str:
     return str(error.value)
 
 
+def test_parquet_without_arrow(model, tmp_path):
+    """CMake says what to install."""
+    gpuopt.compile(model, tmp_path / "program", target="host", batch_size=4)
+    with pytest.raises(CommandFailed) as error:
+        execute(["cmake", "-S", tmp_path / "program", "-B", tmp_path / "build", "-DGPUOPT_PARQUET=ON", "-DPYARROW=/missing",
+                 "-DCMAKE_DISABLE_FIND_PACKAGE_Parquet=ON"])
+    assert "Parquet files are read through Apache Arrow, which is not found: pip install pyarrow, or set PYARROW to its folder" in (
+        " ".join(error.value.output.split()))
+
+
+def test_parquet(model, pictures, expected, tmp_path, monkeypatch):
+    """Lists in lists and numbers, in several files and row groups, as Hugging Face's datasets write them."""
+    arrow = pytest.importorskip("pyarrow", reason="pyarrow, the wheel of Apache Arrow, is not installed")
+    import pyarrow.parquet
+
+    def write(name, **columns):
+        pyarrow.parquet.write_table(arrow.table(columns), tmp_path / name, row_group_size=5)
+
+    monkeypatch.setenv("PYARROW", arrow.__path__[0])
+    x = pictures[0].astype(np.float32) / np.float32(255)
+    lists = arrow.list_(arrow.list_(arrow.list_(arrow.float32(), SIDE)))
+    for part, rows in enumerate((slice(0, 11), slice(11, None))):
+        write(f"train-{part}.parquet", labels=arrow.array(pictures[1][rows].astype(np.int32)),
+              x=arrow.array(x[rows].tolist(), lists), text=["a"] * len(x[rows]), flat=x[rows].reshape(-1, 192).tolist())
+    files = f"{tmp_path}/train-{{0..1}}.parquet"
+    assert_same(train(model, tmp_path, "out", f"{files}:x", f"{files}:labels"), expected)
+    for part, values in enumerate((np.float32, np.float64)):
+        write(f"mixed-{part}.parquet", x=np.ones(4, values))
+    write("bad.parquet", ragged=[[1.0]] * 7 + [[1.0, 2.0]], absent=[[1.0]] * 6 + [[None]] * 2)
+    for column, why in {
+        f"{files}:y": "train-0.parquet' has no column 'y'; it holds 'labels', 'x', 'text', 'flat'; name one as",
+        f"{files}:text": "holds string, but only numbers and lists of numbers are read",
+        f"{files}:flat": "has shape [24, 192], but 'x' needs [samples, 3, 8, 8]; save array.reshape(-1, 3, 8, 8)",
+        f"{tmp_path}/bad.parquet:ragged": "row 7 has a list of 2 elements, but those before it have 1; samples have one shape: pad or cut them before",
+        f"{tmp_path}/mixed-{{0..1}}.parquet:x": "' holds f32 in one file and f64 in another",
+        f"{tmp_path}/bad.parquet:absent": "row 6 lacks a value, which is null",
+    }.items():
+        assert why in refusal(model, tmp_path, "bad", column, f"{files}:labels")
+
+
 def test_npz_and_safetensors(model, pictures, expected, tmp_path):
     x = pictures[0].astype(np.float32) / np.float32(255)
     np.savez(tmp_path / "stored.npz", other=np.zeros(3), x=x, labels=pictures[1])

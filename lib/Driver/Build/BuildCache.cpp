@@ -99,7 +99,8 @@ Expected<std::string> gpuopt::buildProgram(StringRef folder,
                                            StringRef cache,
                                            const Executable &executable) {
   std::string kept =
-      joinPath(cache, buildKey(folder, target, BuildMachine::find(target)));
+      joinPath(cache, buildKey(folder, target, BuildMachine::find(target)) +
+                          (executable.readsParquet ? "-parquet" : ""));
   std::string path = joinPath(kept, executable.name);
   if (sys::fs::can_execute(path))
     return path;
@@ -116,7 +117,9 @@ Expected<std::string> gpuopt::buildProgram(StringRef folder,
   std::pair<StringRef, std::vector<std::string>> steps[] = {
       {"build.log",
        {"cmake", "-S", folder.str(), "-B", build,
-        "-DGPUOPT_TARGET=" + std::string(target.name)}},
+        "-DGPUOPT_TARGET=" + std::string(target.name),
+        std::string("-DGPUOPT_PARQUET=") +
+            (executable.readsParquet ? "ON" : "OFF")}},
       {"compile.log",
        {"cmake", "--build", build, "--parallel",
         std::to_string(hardware_concurrency().compute_thread_count())}}};

@@ -23,6 +23,7 @@ std::string buildCacheFolder(llvm::StringRef outputDir);
 struct Executable {
   llvm::StringRef name; ///< The name of its file.
   llvm::StringRef what; ///< What users are told of it: "the trainer".
+  bool readsParquet = false; ///< Whether it needs Apache Arrow.
 };
 
 /// Returns the path of the executable of the program in `folder` for `target`;

@@ -7,6 +7,7 @@
 
 #include "Build/BuildCache.h"
 #include "Commands/Process.h"
+#include "Files/DataFiles.h"
 #include "Files/JoinPath.h"
 #include "Files/OutputDirectory.h"
 #include "gpuopt/Driver/Driver.h"
@@ -52,7 +53,8 @@ int gpuopt::predictModel(const DriverOptions &options) {
   }
   auto executable = buildProgram(program, *options.target,
                                  buildCacheFolder(options.outputDir),
-                                 {kPredictorExecutable, "the predictor"});
+                                 {kPredictorExecutable, "the predictor",
+                                  namesParquet(options.data)});
   if (!executable)
     return failure(executable.takeError());
   std::string weights =

@@ -7,6 +7,7 @@
 
 #include "Build/BuildCache.h"
 #include "Commands/Process.h"
+#include "Files/DataFiles.h"
 #include "Files/JoinPath.h"
 #include "Files/OutputDirectory.h"
 #include "Files/ResultsLock.h"
@@ -55,7 +56,9 @@ int gpuopt::trainModel(const DriverOptions &options) {
     return status;
   auto executable = buildProgram(program, *options.target,
                                  buildCacheFolder(options.outputDir),
-                                 {kTrainerExecutable, "the trainer"});
+                                 {kTrainerExecutable, "the trainer",
+                                  namesParquet(options.data) ||
+                                      namesParquet(options.evalData)});
   if (!executable)
     return failure(executable.takeError());
   std::string plan = joinPath(options.outputDir, kPlanFile);

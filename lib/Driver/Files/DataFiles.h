@@ -28,6 +28,10 @@ llvm::Error checkInputs(mlir::ModuleOp module, const DataGiven &data,
 llvm::Error checkContents(mlir::ModuleOp module, const DataGiven &data,
                           llvm::StringRef prefix, bool fillsLast);
 
+/// Returns whether a flag names a column of Parquet files, which the programs
+/// alone can read.
+bool namesParquet(const DataGiven &data);
+
 } // namespace gpuopt
 
 #endif // GPUOPT_LIB_DRIVER_FILES_DATAFILES_H

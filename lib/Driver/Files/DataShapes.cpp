@@ -72,6 +72,10 @@ std::vector<std::string> gpuopt::filesNamedBy(const std::string &text) {
   return files_of(text);
 }
 
+bool gpuopt::isParquet(const std::string &text) {
+  return parse_data_path(text).extension == ".parquet";
+}
+
 std::string gpuopt::problemOfFiles(const std::vector<InputShape> &inputs,
                                    const DataPaths &paths,
                                    const std::string &prefix, int64_t batchSize,

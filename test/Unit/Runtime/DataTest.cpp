@@ -28,6 +28,14 @@ TEST(Npy, ReadsSamplesInTheFilesType) {
   EXPECT_EQ(last[1], 6);
 }
 
+#ifndef GPUOPT_HAS_PARQUET
+TEST(Parquet, NeedsArrow) {
+  EXPECT_EQ(error_of([] { read_parquet_column({"a.parquet"}, "x", "a:x"); }),
+            "'a:x' is read through Apache Arrow, which the program is built "
+            "without; build it by cmake -DGPUOPT_PARQUET=ON");
+}
+#endif
+
 TEST(Npy, SamplesMayHaveNoElements) {
   TemporaryFolder folder;
   write_file(folder / "x.npy", npy("<f4", "(3, 0)", ""));

@@ -14,7 +14,7 @@ namespace gpuopt {
 struct DataPath {
   std::string file;
   std::string member; // empty: the flag names a file alone
-  // ".npz", ".safetensors" or ".tar" where the file has members.
+  // ".npz", ".safetensors", ".parquet" or ".tar" where the file has members.
   std::string extension;
 };
 
@@ -27,7 +27,7 @@ inline bool is_folder(const std::string &path) {
 inline DataPath parse_data_path(const std::string &text) {
   std::error_code none;
   const bool exists = std::filesystem::exists(text, none);
-  for (const char *extension : {".npz", ".safetensors", ".tar"}) {
+  for (const char *extension : {".npz", ".safetensors", ".parquet", ".tar"}) {
     const std::string name(extension);
     const size_t colon = text.find(name + ":");
     if (colon != std::string::npos && !exists)
@@ -136,7 +136,7 @@ inline std::vector<std::string> expand_braces(const std::string &pattern) {
   return names;
 }
 
-// Returns the tar files that a pattern names.
+// Returns the tar or Parquet files that a pattern names.
 inline std::vector<std::string> expand_shards(const std::string &pattern) {
   std::error_code none;
   if (std::filesystem::exists(pattern, none))
@@ -147,8 +147,9 @@ inline std::vector<std::string> expand_shards(const std::string &pattern) {
 // Returns the files and folders that must be there for a flag's value.
 inline std::vector<std::string> files_of(const std::string &text) {
   const DataPath path = parse_data_path(text);
-  return path.extension == ".tar" ? expand_shards(path.file)
-                                  : std::vector<std::string>{path.file};
+  return path.extension == ".tar" || path.extension == ".parquet"
+             ? expand_shards(path.file)
+             : std::vector<std::string>{path.file};
 }
 
 } // namespace gpuopt

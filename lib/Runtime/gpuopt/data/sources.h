@@ -6,6 +6,7 @@
 #include "gpuopt/data/idx.h"
 #include "gpuopt/data/image_source.h"
 #include "gpuopt/data/member_source.h"
+#include "gpuopt/data/parquet.h"
 #include "gpuopt/device/list_text.h"
 
 #include <map>
@@ -110,6 +111,10 @@ private:
     if (path.extension == ".safetensors")
       return std::make_unique<ArraySource>(
           read_safetensors_column(path.file, path.member), tensor);
+    if (path.extension == ".parquet")
+      return std::make_unique<ArraySource>(
+          read_parquet_column(expand_shards(path.file), path.member, text),
+          tensor);
     if (path.extension == ".tar")
       return open_members(path, input);
     if (is_folder(text))
