@@ -65,7 +65,7 @@ def export(
     input_names = _input_names(module, example_inputs, input_names)
     dynamic_shapes = None
     if symbolic_batch:
-        dynamic_shapes = _for_each_argument(module, example_inputs, {0: torch.export.Dim("batch", min=1)})
+        dynamic_shapes = _for_each_parameter(module, example_inputs, {0: torch.export.Dim("batch", min=1)})
     _warn_of_evaluation_mode(module)
     modes = [(part, part.training) for part in module.modules()]
     if not module.training:
@@ -145,23 +145,24 @@ def _warn_of_changed_buffers(program: Any) -> None:
         )
 
 
-def _arguments(module: Any, example_inputs: Sequence[Any]) -> dict[str, Any]:
-    """The example inputs by the forward's parameters; that of ``*args`` has a tuple."""
-    return inspect.signature(module.forward).bind(*example_inputs).arguments
+def _parameters(module: Any, example_inputs: Sequence[Any]) -> Iterator[tuple[str, int | None]]:
+    """The forward's parameters that the example inputs are for; ``*args`` has a number, that of its inputs."""
+    signature = inspect.signature(module.forward)
+    for name, argument in signature.bind(*example_inputs).arguments.items():
+        is_variadic = signature.parameters[name].kind is inspect.Parameter.VAR_POSITIONAL
+        yield name, len(argument) if is_variadic else None
 
 
-def _for_each_argument(module: Any, example_inputs: Sequence[Any], value: Any) -> tuple[Any, ...]:
+def _for_each_parameter(module: Any, example_inputs: Sequence[Any], value: Any) -> tuple[Any, ...]:
     """``value`` once for each example input, in the structure that torch.export wants."""
-    arguments = _arguments(module, example_inputs).values()
-    return tuple((value,) * len(argument) if isinstance(argument, tuple) else value for argument in arguments)
+    return tuple(value if count is None else (value,) * count for _, count in _parameters(module, example_inputs))
 
 
 def _input_names(module: Any, example_inputs: Sequence[Any], names: Sequence[str] | None) -> list[str]:
     if names is None:
         names = []
-        for name, argument in _arguments(module, example_inputs).items():
-            names += [f"{name}_{i}" for i in range(len(argument))] if isinstance(argument, tuple) else [name]
-        return names
+        for name, count in _parameters(module, example_inputs):
+            names += [name] if count is None else [f"{name}_{i}" for i in range(count)]
     if isinstance(names, str) or not all(isinstance(name, str) for name in names):
         raise TypeError(f"input_names must be a list of names, but is {names!r}")
     count = len(example_inputs)

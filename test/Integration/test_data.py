@@ -95,14 +95,17 @@ def test_parquet(model, pictures, expected, tmp_path, monkeypatch):
     assert_same(train(model, tmp_path, "out", f"{files}:x", f"{files}:labels"), expected)
     for part, values in enumerate((np.float32, np.float64)):
         write(f"mixed-{part}.parquet", x=np.ones(4, values))
+    write("deep-0.parquet", x=[1.0] * 4)
+    write("deep-1.parquet", x=[[1.0]] * 4)
     write("bad.parquet", ragged=[[1.0]] * 7 + [[1.0, 2.0]], absent=[[1.0]] * 6 + [[None]] * 2)
     for column, why in {
         f"{files}:y": "train-0.parquet' has no column 'y'; it holds 'labels', 'x', 'text', 'flat'; name one as",
-        f"{files}:text": "holds string, but only numbers and lists of numbers are read",
+        f"{files}:text": "train-0.parquet' holds string, but only numbers and lists of numbers are read",
         f"{files}:flat": "has shape [24, 192], but 'x' needs [samples, 3, 8, 8]; save array.reshape(-1, 3, 8, 8)",
-        f"{tmp_path}/bad.parquet:ragged": "row 7 has a list of 2 elements, but those before it have 1; samples have one shape: pad or cut them before",
-        f"{tmp_path}/mixed-{{0..1}}.parquet:x": "' holds f32 in one file and f64 in another",
-        f"{tmp_path}/bad.parquet:absent": "row 6 lacks a value, which is null",
+        f"{tmp_path}/bad.parquet:ragged": "bad.parquet': row 7 has a list of 2 elements, but those before it have 1; samples have one shape: pad or cut them before",
+        f"{tmp_path}/mixed-{{0..1}}.parquet:x": "mixed-1.parquet' holds f64, but that of the files before it f32",
+        f"{tmp_path}/deep-{{0..1}}.parquet:x": "deep-1.parquet' has lists of another depth than the files before it",
+        f"{tmp_path}/bad.parquet:absent": "bad.parquet': row 6 lacks a value, which is null",
     }.items():
         assert why in refusal(model, tmp_path, "bad", column, f"{files}:labels")
 

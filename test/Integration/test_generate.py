@@ -122,7 +122,7 @@ def test_keys_and_values_are_kept(model, tmp_path, tokens, room):
         tokens[: tokens.index(end) + 1] if end in tokens else tokens for tokens in found]
     with pytest.raises(CommandFailed) as error:
         generate(program, tmp_path, [[1], [1] * WINDOW], 2)
-    assert f"prompt 1 has {WINDOW} tokens and 2 shall follow, but the model has " + (
+    assert f"prompt 1 has {WINDOW} tokens and 2 are to follow, but the model has " + (
         f"room for the keys and values of {room}" if tokens == 1 else f"{WINDOW} positions") in error.value.output
 
 

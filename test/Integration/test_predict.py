@@ -292,6 +292,15 @@ def test_running_statistics_are_part_of_weights(tmp_path):
     bias = other.state_dict()["head.3.bias"]
     other.load_state_dict({"head.3.bias": bias + 1}, strict=False)
     np.testing.assert_allclose(other.forward({"x": x.numpy()})["y"], found + 1, atol=1e-5)
+    # A file that is written to is noticed.
+    program.save(tmp_path / "draws.safetensors")
+    other = gpuopt.load(tmp_path / "forward", weights=tmp_path / "draws.safetensors")
+    other.forward({"x": x.numpy()})
+    content = (tmp_path / "draws.safetensors").read_bytes()
+    (tmp_path / "draws.safetensors").write_bytes(content)
+    with pytest.raises(RuntimeError, match="draws.safetensors' has been written to since its weights were loaded, so they cannot "
+                       "be read from it again; load them again"):
+        other.state_dict()
 
 
 @SKIPS[0]

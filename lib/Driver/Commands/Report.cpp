@@ -157,9 +157,8 @@ static void planCurve(ShownRun &run, int64_t seconds) {
   }
   run.curve = std::move(*points);
   if (!failures.empty())
-    run.notes.push_back("The curve of budgets lacks " +
-                        std::to_string(failures.size()) +
-                        " of its points, which cannot be planned; the one at " +
+    run.notes.push_back("Budgets of the curve that cannot be planned: " +
+                        std::to_string(failures.size()) + "; the first is " +
                         failures.front());
   if (missing > 0)
     run.notes.push_back("The curve of budgets lacks " +

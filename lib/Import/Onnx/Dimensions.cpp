@@ -10,6 +10,7 @@
 #include "ElementTypes.h"
 #include "gpuopt/Dialect/Onnx/IR/OnnxDialect.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -50,7 +51,10 @@ static std::string getDimensionName(const ValueInfoProto &input, int index) {
 
 /// Returns the text as a word of a command.
 static std::string inShell(const std::string &text) {
-  return text.find(' ') == std::string::npos ? text : "'" + text + "'";
+  bool isPlain = llvm::all_of(text, [](char letter) {
+    return llvm::isAlnum(letter) || StringRef("_-.+=:/").contains(letter);
+  });
+  return isPlain ? text : "'" + text + "'";
 }
 
 std::optional<int64_t> Dimensions::lookup(const std::string &name) const {
@@ -186,6 +190,7 @@ LogicalResult Dimensions::bind(
   if (batchSize && *batchSize < 1)
     return reporter.error()
            << "the batch size must be at least 1, but got " << *batchSize;
+  bindSums(symbols);
   if (batchSize && failed(bindBatch(inputs)))
     return failure();
   for (const auto &[input, constant] : constants)

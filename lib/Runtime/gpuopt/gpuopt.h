@@ -144,7 +144,8 @@ typedef struct gpuopt_tensor_info {
   /* Where it lies in the memory of the device. A write to a weight there needs
      a call of gpuopt_weights_changed after it. NULL for a weight into which a
      program of the forward alone has folded running statistics:
-     gpuopt_read_state and gpuopt_write_state know its own values. */
+     gpuopt_read_state and gpuopt_write_state read and write its values as they
+     are in the file. */
   void *device_data;
 } gpuopt_tensor_info;
 

@@ -3,7 +3,7 @@
 option(GPUOPT_PARQUET "whether the program reads Parquet files" OFF)
 if(GPUOPT_PARQUET)
   find_package(Parquet QUIET)
-  if(TARGET Parquet::parquet_shared)
+  if(TARGET Parquet::parquet_shared AND NOT Parquet_VERSION VERSION_LESS 19)
     set(arrow Parquet::parquet_shared Arrow::arrow_shared)
   else()
     set(PYARROW "$ENV{PYARROW}" CACHE STRING "the folder of pyarrow; empty: ask python3")
@@ -21,8 +21,7 @@ if(GPUOPT_PARQUET)
   endif()
   # A file of its own, as C++20 for Arrow's headers also where nvcc compiles the rest.
   add_library(gpuopt_parquet STATIC ${CMAKE_CURRENT_LIST_DIR}/parquet_reader.cpp)
-  set_target_properties(gpuopt_parquet PROPERTIES LANGUAGE CXX CXX_STANDARD 20
-    POSITION_INDEPENDENT_CODE ON)
+  set_target_properties(gpuopt_parquet PROPERTIES CXX_STANDARD 20 POSITION_INDEPENDENT_CODE ON)
   target_include_directories(gpuopt_parquet PRIVATE ${CMAKE_CURRENT_LIST_DIR})
   if(pyarrow)
     target_include_directories(gpuopt_parquet SYSTEM PRIVATE ${pyarrow}/include)

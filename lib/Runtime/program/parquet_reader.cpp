@@ -45,14 +45,16 @@ Type type_of(const arrow::DataType &type, const std::string &where) {
 // Appends the elements of a column's pieces, and finds the shape of a row.
 class Column {
 public:
-  explicit Column(std::string path) : path(std::move(path)) {}
-
+  // What follows is of this file.
+  void begin_file(const std::string &path) {
+    file = path;
+    rows_before = rows;
+  }
   void append(const arrow::Array &piece) {
     append(piece, 0);
     rows += piece.length();
   }
 
-  std::string path;
   Type type = Type::F32;
   bool has_type = false;
   int64_t rows = 0;
@@ -60,11 +62,15 @@ public:
   std::vector<uint8_t> bytes;
 
 private:
+  std::string file;
+  int64_t rows_before = 0; // those of the files before it
+
   // Returns the row of an element of a piece, whose lists are `depth` deep.
   std::string row(int64_t element, size_t depth) const {
     for (size_t i = 0; i < depth; i++)
       element /= std::max<int64_t>(sizes[i], 1);
-    return "'" + path + "': row " + std::to_string(rows + element);
+    return "'" + file + "': row " +
+           std::to_string(rows - rows_before + element);
   }
   void append(const arrow::Array &values, size_t depth) {
     if (values.null_count() > 0)
@@ -84,7 +90,7 @@ private:
       return append_lists(
           static_cast<const arrow::FixedSizeListArray &>(values), depth);
     default:
-      append_numbers(values);
+      append_numbers(values, depth);
     }
   }
   template <class Lists>
@@ -92,8 +98,9 @@ private:
     const int64_t count = lists.length();
     if (count == 0)
       return;
-    if (sizes.size() == depth)
+    if (sizes.size() == depth && !has_type)
       sizes.push_back(lists.value_length(0));
+    expect_depth(depth < sizes.size());
     for (int64_t i = 0; i < count; i++)
       if (lists.value_length(i) != sizes[depth])
         throw Error(row(i, depth) + " has a list of " +
@@ -104,11 +111,17 @@ private:
     append(*lists.values()->Slice(lists.value_offset(0), count * sizes[depth]),
            depth + 1);
   }
-  void append_numbers(const arrow::Array &values) {
-    const Type found = type_of(*values.type(), "'" + path + "'");
+  void expect_depth(bool is_as_before) const {
+    if (!is_as_before)
+      throw Error("'" + file +
+                  "' has lists of another depth than the files before it");
+  }
+  void append_numbers(const arrow::Array &values, size_t depth) {
+    const Type found = type_of(*values.type(), "the column of '" + file + "'");
+    expect_depth(depth == sizes.size());
     if (has_type && found != type)
-      throw Error("'" + path + "' holds " + name_of(type) +
-                  " in one file and " + name_of(found) + " in another");
+      throw Error("the column of '" + file + "' holds " + name_of(found) +
+                  ", but that of the files before it " + name_of(type));
     type = found;
     has_type = true;
     const int64_t count = values.length();
@@ -151,6 +164,7 @@ int find_column(const arrow::Schema &schema, const std::string &name,
 
 void read_file(const std::string &file, const std::string &name,
                Column &column) {
+  column.begin_file(file);
   auto opened = take(arrow::io::ReadableFile::Open(file), file);
   auto reader = take(
       parquet::arrow::OpenFile(opened, arrow::default_memory_pool()), file);
@@ -169,7 +183,7 @@ void read_file(const std::string &file, const std::string &name,
 
 Array read_parquet_column(const std::vector<std::string> &files,
                           const std::string &column, const std::string &path) {
-  Column content(path);
+  Column content;
   for (const std::string &file : files)
     read_file(file, column, content);
   auto bytes = std::make_shared<std::vector<uint8_t>>(std::move(content.bytes));

@@ -93,7 +93,7 @@ private:
     }
   }
 
-  /// Returns the first product that could add up the tensor, and whose operands
+  /// Returns the first product that could add up the tensor, if its operands
   /// exist before the sums are read.
   static ContractOp productOf(Value tensor, OpResult whole) {
     for (Operation &op : *whole.getOwner()->getBlock()) {
@@ -114,7 +114,8 @@ private:
     Value tensor = sums.kernel.getInputs()[0];
     OpResult whole = sums.whole[0];
     ContractOp product = productOf(tensor, whole);
-    if (!product || !viewOf(tensor)->isDense())
+    if (!product || !viewOf(tensor)->isDense() ||
+        !getElementTypeOrSelf(whole.getType()).isF32())
       return false;
     OpBuilder builder(product);
     Location loc = builder.getFusedLoc({product.getLoc(), whole.getLoc()});

@@ -92,13 +92,13 @@ TEST_F(GeneratorTest, EachPastTensorHasItsPresentOne) {
       "");
   EXPECT_EQ(
       refusal_of_cache(kPast, {"present.1.key", {4, 3, 12, 8}, Type::F32}),
-      "'--generate' needs for the input 'past_key_values.0.key' of shape "
-      "[4, 3, 10, 8] an output whose name begins with 'present' and ends as "
-      "that one does, with the same type and the shape [batch, heads, past + "
-      "tokens, size], the input's being [batch, heads, past, size] with as "
-      "many past tokens in all layers, but the model has 'logits' of shape "
+      "the input 'past_key_values.0.key' of shape [4, 3, 10, 8] has no output "
+      "that fits: '--generate' expects one called 'present' with the same "
+      "ending and type, of shape [batch, heads, past + tokens, size] where the "
+      "input's is [batch, heads, past, size] with as many past tokens in all "
+      "layers; the model has 'logits' of shape "
       "[4, 2, 61], 'present.1.key' of shape [4, 3, 12, 8]");
-  const std::string no_present = "but the model has 'present.0.key' of shape [";
+  const std::string no_present = "; the model has 'present.0.key' of shape [";
   for (const Named &present : {Named{"present.0.key", {4, 3, 12, 8}, Type::F16},
                                Named{"present.0.key", {4, 3, 12, 9}, Type::F32},
                                Named{"present.0.key", {4, 2, 12, 8}, Type::F32},
@@ -121,17 +121,19 @@ TEST_F(GeneratorTest, MaskAndPositionsTellWhatIsInTheCache) {
   EXPECT_NE(
       refusal_of({{"input_ids", {4, 2}}, {"attention_mask", {4, 12}}, kPast},
                  {{"logits", {4, 2, 61}, Type::F32}, kPresent})
-          .find("'--generate' needs 'attention_mask' and 'position_ids' "
-                "of a model with past keys and values, which say which "
-                "of them are there, but its inputs are 'input_ids'"),
+          .find("needs the inputs 'attention_mask' and 'position_ids' of a "
+                "model with a cache, which tell which past tokens are "
+                "valid, but its inputs are 'input_ids'"),
       std::string::npos);
 }
 
 TEST_F(GeneratorTest, TheCacheHasRoom) {
   EXPECT_EQ(refusal_of_cache(kPast, kPresent, 12, "position_ids", 10), "");
-  EXPECT_EQ(refusal_of_cache(kPast, kPresent, 12, "position_ids", 11),
-            "prompt 0 has 11 tokens and 2 shall follow, but the model has room "
-            "for the keys and values of 10; compile it with more past tokens");
+  EXPECT_EQ(
+      refusal_of_cache(kPast, kPresent, 12, "position_ids", 11),
+      "prompt 0 has 11 tokens and 2 are to follow, but the model has room "
+      "for the keys and values of 10 tokens; compile it with more past "
+      "tokens");
 }
 
 TEST_F(GeneratorTest, PredictorsFlushDenormals) {

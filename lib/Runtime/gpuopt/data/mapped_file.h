@@ -38,6 +38,7 @@ public:
       close(file);
       throw Error("cannot read '" + path + "': it is a folder");
     }
+    opened = status;
     bytes = size_t(status.st_size);
     void *start =
         bytes ? mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file, 0) : nullptr;
@@ -50,6 +51,16 @@ public:
     if (data)
       munmap(const_cast<uint8_t *>(data), bytes);
   }
+  // Returns whether the file has been written to since it was opened. One that
+  // has taken its place does not count: these bytes stay as they are then.
+  bool was_written() const {
+    struct stat now;
+    return stat(path.c_str(), &now) == 0 && now.st_dev == opened.st_dev &&
+           now.st_ino == opened.st_ino &&
+           (now.st_size != opened.st_size ||
+            now.st_mtim.tv_sec != opened.st_mtim.tv_sec ||
+            now.st_mtim.tv_nsec != opened.st_mtim.tv_nsec);
+  }
   // Releases the memory of bytes that have been read; they can be read again.
   void release(const uint8_t *from, size_t count) const {
     const uintptr_t page = uintptr_t(sysconf(_SC_PAGESIZE));
@@ -60,6 +71,9 @@ public:
   }
   MappedFile(const MappedFile &) = delete;
   MappedFile &operator=(const MappedFile &) = delete;
+
+private:
+  struct stat opened; // when the file was opened
 };
 
 } // namespace gpuopt

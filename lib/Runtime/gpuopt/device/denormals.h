@@ -1,4 +1,5 @@
-// What the host's arithmetic does with denormal numbers, those below 1.2e-38.
+// What the host's arithmetic does with denormal numbers, those nearer to
+// zero than 1.2e-38.
 #pragma once
 
 #include "gpuopt/kernels/types.h"
@@ -29,9 +30,9 @@ inline void set_denormal_flushing([[maybe_unused]] bool flushes) {
 } // namespace detail
 
 // Does so for the calling thread and the `threads` threads of its OpenMP team,
-// and so for all threads that they start later. Processors of x86 take more
-// than a hundred cycles for an operation on denormal numbers, which a gradient
-// that vanishes on its way through a long sequence consists of.
+// and so for all threads that they start later. Many processors of x86 take
+// more than a hundred cycles for an operation on denormal numbers, which a
+// gradient that vanishes on its way through a long sequence consists of.
 inline void flush_denormals([[maybe_unused]] int threads, bool flushes) {
 #ifdef _OPENMP
 #pragma omp parallel num_threads(threads)

@@ -1,5 +1,6 @@
-// --generate: a language model continues prompts. Where its graph takes and
-// gives keys and values, a step computes the tokens that are new alone. Any
+// --generate: a language model continues prompts. Where its graph has
+// inputs and outputs for a cache of keys and values, a step computes only the
+// new tokens. Any
 // other program computes the logits of a whole window for each token; a causal
 // model does not see the places behind the last token, which may hold anything.
 #pragma once
@@ -52,11 +53,11 @@ public:
       const std::string lengths = "prompt " + std::to_string(i) + " has " +
                                   std::to_string(prompts[i].size()) +
                                   " tokens and " + std::to_string(s.generate) +
-                                  " shall follow, but the model has ";
+                                  " are to follow, but the model has ";
       if (last > model.room() + 1)
         throw Error(lengths + "room for the keys and values of " +
                     std::to_string(model.room()) +
-                    "; compile it with more past tokens");
+                    " tokens; compile it with more past tokens");
       if (model.positions() >= 0 && last > model.positions())
         throw Error(lengths + std::to_string(model.positions()) + " positions");
     }

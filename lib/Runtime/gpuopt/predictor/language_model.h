@@ -104,11 +104,11 @@ private:
                              present->shape[2] == found[0].present->shape[2]));
       if (!fits)
         throw Error(
-            "'--generate' needs for the input " + text_of(past) +
-            " an output whose name begins with 'present' and ends as that one "
-            "does, with the same type and the shape [batch, heads, past + "
-            "tokens, size], the input's being [batch, heads, past, size] with "
-            "as many past tokens in all layers, but the model has " +
+            "the input " + text_of(past) +
+            " has no output that fits: '--generate' expects one called "
+            "'present' with the same ending and type, of shape [batch, heads, "
+            "past + tokens, size] where the input's is [batch, heads, past, "
+            "size] with as many past tokens in all layers; the model has " +
             (present ? text_of(*present) : text_of_all(program.outputs)));
       found.push_back({&past, present});
     }
@@ -149,9 +149,9 @@ private:
     if (!is_known)
       refuse_inputs();
     if (has_cache() && !(has_mask && has_positions))
-      throw Error("'--generate' needs 'attention_mask' and 'position_ids' of a "
-                  "model with past keys and values, which say which of them "
-                  "are there, but its inputs are " +
+      throw Error("'--generate' needs the inputs 'attention_mask' and "
+                  "'position_ids' of a model with a cache, which tell which "
+                  "past tokens are valid, but its inputs are " +
                   text_of_all(program.inputs));
     if (has_cache() && cache[0].present->shape[2] != room() + found->shape[1])
       refuse_inputs();

@@ -228,10 +228,10 @@ inline constexpr SettingInfo kRunSettings[] = {
                     "how threads of the host target wait for the next kernel: "
                     "active (they spin), passive (they sleep) or auto, which "
                     "measures what is faster")),
-    detail::shared(
-        detail::run("flush-denormals", &detail::S::flush_denormals, {},
-                    "arithmetic of the host target with zero in place of "
-                    "numbers below 1.2e-38, which processors are slow with")),
+    detail::shared(detail::run(
+        "flush-denormals", &detail::S::flush_denormals, {},
+        "arithmetic of the host target with zero in place of "
+        "numbers nearer to it than 1.2e-38, which processors are slow with")),
     detail::shared(detail::run(
         "autotune", &detail::S::autotune, {},
         "the choice of a library's algorithms for products by their "

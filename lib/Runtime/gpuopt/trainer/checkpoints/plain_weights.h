@@ -17,7 +17,8 @@ public:
   }
 
   // Says that all weights have been loaded from a file. It stays open, because
-  // it may be replaced before its weights are needed again.
+  // another may take its place before its weights are needed again. It must not
+  // be written to.
   void loaded(std::unique_ptr<MappedFile> file) {
     are_folded = false;
     copies.clear();
@@ -48,6 +49,10 @@ public:
   bool restore(char *memory) {
     if (!are_folded)
       return false;
+    if (source && source->was_written())
+      throw Error("'" + source->path +
+                  "' has been written to since its weights were loaded, so "
+                  "they cannot be read from it again; load them again");
     for (size_t i = 0; i < copies.size(); i++)
       copy_to_device(ctx, memory + states[i]->tensor.offset, copies[i].data(),
                      copies[i].size());
