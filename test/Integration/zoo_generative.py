@@ -9,7 +9,7 @@ import torch
 from models import Case
 from torch import nn
 from torch.nn import functional as F
-from zoo_plain import normal, regression, whole
+from zoo_plain import mlp, normal, regression, whole
 
 
 def generator() -> nn.Module:
