@@ -100,10 +100,10 @@ def test_parquet(model, pictures, expected, tmp_path, monkeypatch):
     write("bad.parquet", ragged=[[1.0]] * 7 + [[1.0, 2.0]], absent=[[1.0]] * 6 + [[None]] * 2)
     for column, why in {
         f"{files}:y": "train-0.parquet' has no column 'y'; it holds 'labels', 'x', 'text', 'flat'; name one as",
-        f"{files}:text": "train-0.parquet' holds string, but only numbers and lists of numbers are read",
+        f"{files}:text": "the column of '" + f"{tmp_path}/train-0.parquet" + "' holds string, but only numbers and lists of numbers are read",
         f"{files}:flat": "has shape [24, 192], but 'x' needs [samples, 3, 8, 8]; save array.reshape(-1, 3, 8, 8)",
         f"{tmp_path}/bad.parquet:ragged": "bad.parquet': row 7 has a list of 2 elements, but those before it have 1; samples have one shape: pad or cut them before",
-        f"{tmp_path}/mixed-{{0..1}}.parquet:x": "mixed-1.parquet' holds f64, but that of the files before it f32",
+        f"{tmp_path}/mixed-{{0..1}}.parquet:x": "the column of '" + f"{tmp_path}/mixed-1.parquet" + "' holds f64, but that of the files before it f32",
         f"{tmp_path}/deep-{{0..1}}.parquet:x": "deep-1.parquet' has lists of another depth than the files before it",
         f"{tmp_path}/bad.parquet:absent": "bad.parquet': row 6 lacks a value, which is null",
     }.items():

@@ -121,7 +121,8 @@ TEST_F(GeneratorTest, MaskAndPositionsTellWhatIsInTheCache) {
   EXPECT_NE(
       refusal_of({{"input_ids", {4, 2}}, {"attention_mask", {4, 12}}, kPast},
                  {{"logits", {4, 2, 61}, Type::F32}, kPresent})
-          .find("needs the inputs 'attention_mask' and 'position_ids' of a "
+          .find("'--generate' needs the inputs 'attention_mask' and "
+                "'position_ids' of a "
                 "model with a cache, which tell which past tokens are "
                 "valid, but its inputs are 'input_ids'"),
       std::string::npos);
