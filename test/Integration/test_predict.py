@@ -281,7 +281,7 @@ def test_running_statistics_are_part_of_weights(tmp_path):
     for name, value in program.state_dict().items():  # callers see the weights as they are
         if name in draws and "var" not in name:
             np.testing.assert_array_equal(value, draws[name].numpy())
-    # Of the file, too, which may be gone by then; and the forward follows a state that is written alone.
+    # They see those of a file as well, even after it is deleted; and the forward follows when a single state is written.
     program.save(tmp_path / "draws.safetensors")
     other = gpuopt.load(tmp_path / "forward", weights=tmp_path / "draws.safetensors")
     (tmp_path / "draws.safetensors").unlink()

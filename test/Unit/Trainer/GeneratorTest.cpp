@@ -51,7 +51,8 @@ struct GeneratorTest : TrainerTest {
     }
     return "";
   }
-  // Of a model of 4 sequences of 12 tokens, with a second input.
+  // Returns why a model of 4 sequences of 12 tokens with a second input is
+  // refused.
   std::string refusal(const char *name, std::vector<int64_t> shape,
                       bool tokens_first = true) {
     std::vector<Named> inputs{{"input_ids", {4, 12}}, {name, shape}};
@@ -59,7 +60,7 @@ struct GeneratorTest : TrainerTest {
       std::swap(inputs[0], inputs[1]);
     return refusal_of(inputs, {{"logits", {4, 12, 61}, Type::F32}});
   }
-  // Of a model with a cache.
+  // Returns why a model with a cache is refused.
   std::string refusal_of_cache(const Named &past, const Named &present,
                                int64_t seen = 12,
                                const char *beside = "position_ids",
