@@ -34,7 +34,7 @@ def numbers(probe, **values):
     return [float(line) for line in output.split()]
 
 
-def test_threads_spin_and_sleep_in_turn(probe):
+def test_threads_spin_and_sleep(probe):
     _, spinning, sleeping = numbers(probe)
     # A spin of 300,000 rounds takes one thread 3 to 20 ms, one of 100 some microseconds.
     assert spinning > 2 > 0.5 > sleeping
