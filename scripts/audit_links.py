@@ -6,8 +6,11 @@ usage: audit_links.py [--root FOLDER]
 In README.md and every page under docs/, it checks that each relative link and
 image leads to a file, that each `#heading` of a link is a heading of that page,
 and that each path in `backquotes` that begins with a folder of the sources
-exists. Every picture under docs/images must be well-formed XML. Prints what
-leads nowhere, with its page and line; exits with 1 if anything does.
+exists. Every picture under docs/images must be well-formed XML, and
+docs/runtime.md must name every header of the runtime but those that a header of
+the same stem includes for one target (`x_host.h`, `x_cuda.h`) and those of
+optimizers, which have the optimizers' names. Prints what leads nowhere or is
+missing, with its page and line; exits with 1 if anything does.
 """
 import argparse
 import re
@@ -62,6 +65,17 @@ def problems_of_picture(root: Path, picture: Path):
         yield f"{picture.relative_to(root)}: is no XML: {error}"
 
 
+def problems_of_headers(root: Path):
+    page = root / "docs" / "runtime.md"
+    if not page.exists():
+        return
+    named = set(re.findall(r"`([\w.]+\.h)`", page.read_text(encoding="utf-8")))
+    for header in sorted((root / "lib" / "Runtime" / "gpuopt").glob("*/**/*.h")):
+        if header.name in named or re.search("_(host|cuda)$", header.stem) or header.parent.name == "optimizers":
+            continue
+        yield f"{page.relative_to(root)}: '{header.name}' is missing in the table of headers"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent)
@@ -70,6 +84,7 @@ def main() -> int:
     pictures = sorted((root / "docs" / "images").glob("*.svg"))
     wrong = [problem for page in pages for problem in problems_of_page(root, page)]
     wrong += [problem for picture in pictures for problem in problems_of_picture(root, picture)]
+    wrong += problems_of_headers(root)
     for line in wrong:
         print(line)
     print(f"{len(pages)} pages, {len(pictures)} pictures, {len(wrong)} wrong")

@@ -4,7 +4,7 @@
 // stored.
 #pragma once
 
-#include "gpuopt/device/device.h"
+#include "gpuopt/ops/column_sums.h"
 #include "gpuopt/settings/even_elements.h"
 
 #include <type_traits>
@@ -200,27 +200,10 @@ inline std::vector<GemmPart> even_parts(const GemmShape &s) {
 
 namespace detail {
 
-constexpr int kSumWidth = 8, kSumGroups = 32;
-constexpr int64_t kColumnsOfSums = 64;
-
-// y[i] = x[0, i] + ... + x[rows - 1, i], for a few columns of a block. Groups
-// of its threads take turns at the rows, and are added up in their order.
 template <class T, class C>
 KERNEL void column_sums_kernel(int64_t rows, int64_t columns, const T *x,
                                C *y) {
-  const int64_t begin = block() * kColumnsOfSums;
-  const int64_t end =
-      begin + kColumnsOfSums < columns ? begin + kColumnsOfSums : columns;
-  for (int64_t tile = begin; tile < end; tile += lane_step<kSumWidth>()) {
-    const int64_t i = tile + first_lane<kSumWidth>();
-    Lanes<C> sum(C(0));
-    if (i < end)
-      for (int64_t r = group<kSumWidth>(); r < rows; r += groups<kSumGroups>())
-        sum += load(x + r * columns + i, end - i);
-    sum = sum_of_groups<kSumWidth, kSumGroups>(sum);
-    if (group<kSumWidth>() == 0 && i < end)
-      store(y + i, sum, end - i);
-  }
+  sum_columns_of_block(block(), rows, columns, x, y);
 }
 
 } // namespace detail
@@ -276,8 +259,7 @@ void gemm_sums(Context &ctx, const GemmShape &shape, const T *a, const T *b,
     return gemm(ctx, shape, a, b, c, o);
 #endif
   gemm(ctx, shape, a, b, c);
-  launch(ctx, ceil_div(shape.m, detail::kColumnsOfSums),
-         detail::kSumWidth * detail::kSumGroups,
+  launch(ctx, sum_parts_blocks(shape.m), kSumThreads,
          detail::column_sums_kernel<T, C>, shape.k, shape.m, a, sums);
 }
 
