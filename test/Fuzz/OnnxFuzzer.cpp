@@ -59,10 +59,21 @@ private:
 } // namespace
 
 static const char *lossOf(unsigned index) {
-  static const char *const losses[] = {
-      "none",  "cross_entropy",  "mse",    "l1",   "nll",       "huber",
-      "focal", "dice",           "kl_div", "none", "smooth_l1", "none",
-      "none",  "bce_with_logits"};
+  static const char *const losses[] = {"none",
+                                       "cross_entropy",
+                                       "mse",
+                                       "l1",
+                                       "nll",
+                                       "huber",
+                                       "focal",
+                                       "dice",
+                                       "kl_div",
+                                       "none",
+                                       "smooth_l1",
+                                       "none",
+                                       "none",
+                                       "bce_with_logits",
+                                       "soft_cross_entropy"};
   return losses[index % std::size(losses)];
 }
 

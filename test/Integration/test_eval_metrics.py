@@ -121,6 +121,18 @@ def test_answers(model, tmp_path):
     assert last["eval_f1"] == pytest.approx(sklearn_metrics.f1_score(labels, predictions, average="macro"), rel=1e-12)
 
 
+def test_probabilities(model, tmp_path):
+    """A label is the class to which it gives the greatest probability."""
+    labels_of = lambda draw: draw.dirichlet(np.ones(CLASSES), (TRAIN + EVAL, TIME)).astype(np.float32)
+    build = dict(loss="soft_cross_entropy", eval_metrics="accuracy,top_3_accuracy,f1")
+    *_, result, outputs, labels = train(model, tmp_path, labels_of, build)
+    logits, labels = outputs[0].numpy().reshape(-1, CLASSES), labels.reshape(-1, CLASSES).argmax(1)
+    last = result.evaluations[-1]
+    assert last["eval_accuracy"] == sklearn_metrics.accuracy_score(labels, logits.argmax(1))
+    assert last["eval_top_3_accuracy"] == sklearn_metrics.top_k_accuracy_score(labels, logits, k=3, labels=range(CLASSES))
+    assert last["eval_f1"] == pytest.approx(sklearn_metrics.f1_score(labels, logits.argmax(1), average="macro"), rel=1e-12)
+
+
 def test_logits_in_chunks(model, tmp_path):
     """The logits never exist whole, and the metrics are the same."""
     *_, result, outputs, labels = train(model, tmp_path, words, dict(eval_metrics="accuracy,top_3_accuracy", loss_chunks=4))
@@ -163,7 +175,7 @@ def test_what_is_refused(model, classes):
         return error.value.output
 
     assert "--eval-metrics: 'auc' is no metric; there are accuracy, top_K_accuracy for a number K, f1 and perplexity" in refusal("--eval-metrics=auc")
-    assert "--eval-metrics: 'f1' applies only to --loss=cross_entropy or nll or bce_with_logits or focal, but the loss is mse" in refusal(
+    assert "--eval-metrics: 'f1' applies only to --loss=cross_entropy or nll or soft_cross_entropy or bce_with_logits or focal, but the loss is mse" in refusal(
         "--eval-metrics=f1", "--loss=mse")
     assert "--eval-metrics names 'f1' twice" in refusal("--eval-metrics=f1,f1")
     with pytest.raises(CommandFailed) as error:

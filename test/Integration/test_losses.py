@@ -67,6 +67,10 @@ def distributions(draw, count):
     return draw.dirichlet(np.full(CLASSES, 0.5), count) * (draw.random((count, CLASSES)) > 0.2)
 
 
+def probabilities(draw, count):
+    return draw.dirichlet(np.full(CLASSES, 0.5), count)
+
+
 def focal(x, target, alpha=0.25, gamma=2.0):
     """torchvision.ops.sigmoid_focal_loss with reduction="mean"; 1 - sigmoid(x) is sigmoid(-x), which is not 0 for large x."""
     loss = F.binary_cross_entropy_with_logits(x, target, reduction="none")
@@ -90,6 +94,11 @@ CASES = {
                 lambda x, y: F.nll_loss(x, y, weights, ignore_index=-1), classes, "logs", accumulation=2),
     "cross_entropy": Case(dict(class_weights="FILE", ignore_index=-1, label_smoothing=0.2),
                           lambda x, y: F.cross_entropy(x, y, weights, ignore_index=-1, label_smoothing=0.2), classes),
+    "soft_cross_entropy": Case(dict(loss="soft_cross_entropy"), F.cross_entropy, probabilities, accumulation=2),
+    "soft_cross_entropy_smoothed": Case(dict(loss="soft_cross_entropy", label_smoothing=0.2),
+                                        lambda x, y: F.cross_entropy(x, y, label_smoothing=0.2), probabilities),
+    "soft_cross_entropy_of_maps": Case(dict(loss="soft_cross_entropy"), lambda x, y: F.cross_entropy(x.flatten(0, 1), y.flatten(0, 1)),
+                                       lambda draw, count: draw.dirichlet(np.ones(4), (count, 3)), "maps"),
     "kl_div": Case(dict(loss="kl_div"), F.kl_div, distributions, "logs"),
     "huber": Case(dict(loss="huber", huber_delta=0.7), lambda x, y: F.huber_loss(x, y, delta=0.7), numbers),
     "smooth_l1": Case(dict(loss="smooth_l1", smooth_l1_beta=0.7), lambda x, y: F.smooth_l1_loss(x, y, beta=0.7), numbers),

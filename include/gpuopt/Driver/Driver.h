@@ -21,6 +21,7 @@ struct DataGiven {
   std::vector<std::string> files; ///< Each is INPUT=FILE.
   std::string labels, tokens, tokenType, transform;
   bool skipsBadRecords = false;
+  double mixup = 0, cutmix = 0;
 
   bool isEmpty() const {
     return files.empty() && labels.empty() && tokens.empty();

@@ -124,7 +124,7 @@ static std::vector<std::string> decidingFlags(const PipelineOptions &options) {
     add("ignore-index", Twine(step.ignoreIndex));
     add("class-weights", textOf(step.classWeights));
   }
-  if (has("cross_entropy"))
+  if (has("cross_entropy") || has("soft_cross_entropy"))
     add("label-smoothing", number_text(step.labelSmoothing));
   if (has("huber"))
     add("huber-delta", number_text(step.huberDelta));

@@ -118,10 +118,10 @@ Error gpuopt::checkContents(mlir::ModuleOp module, const DataGiven &data,
     if (batchSize == 0 && !isLabels && type.getRank() > 0)
       batchSize = type.getDimSize(0);
   }
-  std::string problem =
-      problemOfFiles(inputs,
-                     {data.files, data.labels, data.tokens, data.tokenType,
-                      data.transform, data.skipsBadRecords},
-                     prefix.str(), batchSize, /*padsLast=*/fillsLast);
+  std::string problem = problemOfFiles(
+      inputs,
+      {data.files, data.labels, data.tokens, data.tokenType, data.transform,
+       data.skipsBadRecords, data.mixup, data.cutmix},
+      prefix.str(), batchSize, /*padsLast=*/fillsLast);
   return problem.empty() ? Error::success() : createStringError(problem);
 }

@@ -8,6 +8,7 @@
 #include "Files/DataShapes.h"
 
 #include "gpuopt/data/indices.h"
+#include "gpuopt/data/mix.h"
 #include "gpuopt/data/sources.h"
 
 using namespace gpuopt;
@@ -97,6 +98,7 @@ std::string gpuopt::problemOfFiles(const std::vector<InputShape> &inputs,
     const DataSources sources =
         SourceOpener(table, flags, paths.tokenType, prefix).open();
     check_samples(sources, batchSize, padsLast);
+    check_mix(table, batchSize, {paths.mixup, paths.cutmix});
     for (size_t i = 0; i < sources.size() && !paths.skipsBadRecords; ++i)
       checkIndices(described[i], *sources[i]);
   } catch (const std::exception &error) {

@@ -41,6 +41,7 @@ struct DataPaths {
   std::vector<std::string> inputs; ///< "INPUT=FILE"
   std::string labels, tokens, tokenType, transform;
   bool skipsBadRecords = false; ///< Bad ones are not looked for.
+  double mixup = 0, cutmix = 0; ///< The flags of these names.
 };
 
 /// Returns the files that a value of --data or --labels names: it may name a

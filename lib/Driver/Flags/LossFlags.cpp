@@ -85,7 +85,7 @@ static bool has(ArrayRef<LossTerm> terms, StringRef loss) {
 /// Refuses flags that no chosen loss reads.
 static Error checkReaders(ArrayRef<LossTerm> terms) {
   const Reader readers[] = {
-      {labelSmoothing, {"cross_entropy"}},
+      {labelSmoothing, {"cross_entropy", "soft_cross_entropy"}},
       {lossChunks, {"cross_entropy"}},
       {ignoreIndex, {"cross_entropy", "nll"}},
       {classWeights, {"cross_entropy", "nll"}},

@@ -141,7 +141,9 @@ Error gpuopt::collectRun(DriverOptions &options) {
                   settings.tokens,
                   settings.token_type,
                   settings.transform,
-                  skips};
+                  skips,
+                  settings.mixup,
+                  settings.cutmix};
   options.evalData = {evalData,
                       settings.eval_labels,
                       settings.eval_tokens,

@@ -11,7 +11,7 @@
 // RUN: not gpuopt-opt %s -train-build-step="eval-metrics=accuracy,auc" 2>&1 | FileCheck %s --check-prefix=METRIC
 // METRIC: error: eval-metrics: 'auc' is no metric; there are accuracy, top_K_accuracy for a number K, f1 and perplexity
 // RUN: not gpuopt-opt %s -train-build-step="loss=mse eval-metrics=accuracy" 2>&1 | FileCheck %s --check-prefix=METRICLOSS
-// METRICLOSS: error: eval-metrics: 'accuracy' applies only to --loss=cross_entropy or nll or bce_with_logits or focal, but the loss is mse
+// METRICLOSS: error: eval-metrics: 'accuracy' applies only to --loss=cross_entropy or nll or soft_cross_entropy or bce_with_logits or focal, but the loss is mse
 // RUN: not gpuopt-opt %s -train-build-step="label-smoothing=1" 2>&1 | FileCheck %s --check-prefix=SMOOTHING
 // SMOOTHING: error: expects label-smoothing in [0, 1), but got 1
 // RUN: not gpuopt-opt %s -train-build-step="huber-delta=0" 2>&1 | FileCheck %s --check-prefix=DELTA

@@ -46,7 +46,7 @@ train.variable @frozen frozen : tensor<8x8xf32>
 // INFERENCE: train.step @forward_step forward ("x"
 // INFERENCE: train.output "logits"
 
-// LOSS: expects a loss of cross_entropy, nll, mse, l1, huber, smooth_l1, bce_with_logits, focal, dice, kl_div or none, but got 'hinge'
+// LOSS: expects a loss of cross_entropy, nll, mse, l1, huber, smooth_l1, bce_with_logits, focal, dice, kl_div, soft_cross_entropy or none, but got 'hinge'
 // NODECAY: expects no-decay to match the name of a parameter, but 'norm' matches none
 // LOGITS: expects 'logits' to name an output of the model (logits), but got 'other'
 

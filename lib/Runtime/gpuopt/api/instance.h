@@ -416,9 +416,8 @@ private:
     run.optimizer = program.optimizer ? program.optimizer : "";
     run.model = program.model;
     run.settings = deciding_settings(settings, program);
-    for (const char *name :
-         {"shuffle", "transform", "ema-decay", "metric-for-best-model"})
-      run.settings.erase(name);
+    for (const std::string_view name : kSettingsOfTheLoop)
+      run.settings.erase(std::string(name));
     return run;
   }
   void load_checkpoint(const std::string &folder) {

@@ -41,6 +41,9 @@ struct DataSource {
   std::string path;
   // How the device makes numbers of bytes; null: it casts them.
   const PixelScale *scale = nullptr;
+  // Whether a sample is one class, of which the device makes a probability for
+  // each class.
+  bool gives_classes = false;
 };
 
 // A source whose samples lie in memory as they are.
@@ -54,6 +57,24 @@ struct StoredSource : DataSource {
 };
 
 constexpr bool is_fraction(Type type) { return type <= Type::BF16; }
+
+// Whether an input has labels that are a probability for each of several
+// classes, for which data may have classes.
+inline bool takes_classes(const InputInfo &input) {
+  const TensorInfo &tensor = input.tensor;
+  return input.is_label &&
+         (tensor.type == Type::F32 || tensor.type == Type::F64) &&
+         tensor.rank == 2 && tensor.shape[1] > 1 && input.index_limit == 1;
+}
+
+// Returns what data that have classes feed in place of such an input.
+inline InputInfo classes_of(const InputInfo &input) {
+  InputInfo classes = input;
+  classes.index_limit = input.tensor.shape[1];
+  classes.tensor.type = Type::I64;
+  classes.tensor.rank = 1;
+  return classes;
+}
 
 // Whether a file of one type can feed an input of another: integers do not
 // come from fractions, and nothing is narrowed to half precision.

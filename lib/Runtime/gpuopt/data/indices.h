@@ -140,9 +140,10 @@ inline std::string outside_text(const InputInfo &input, Type type,
 // Returns what is wrong with the first element of a sample that is out of
 // range; empty if none is. The sample's elements begin at `data`. Numbers that
 // are made of pixels lie from 0 to 1, or where the user's transform puts them.
-inline std::string problem_of_indices(const InputInfo &input,
+inline std::string problem_of_indices(const InputInfo &fed,
                                       const DataSource &source,
                                       const uint8_t *data, int64_t sample) {
+  const InputInfo input = source.gives_classes ? classes_of(fed) : fed;
   if (is_fraction(input.tensor.type) && source.scale)
     return "";
   const int64_t k = first_outside(input, source.type, data, source.elements);

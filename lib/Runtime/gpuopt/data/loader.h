@@ -6,6 +6,7 @@
 #include "gpuopt/data/cast.h"
 #include "gpuopt/data/draws.h"
 #include "gpuopt/data/indices.h"
+#include "gpuopt/data/mix.h"
 #include "gpuopt/data/worker_tuner.h"
 #include "gpuopt/device/cpu_quota.h"
 #include "gpuopt/device/tracer.h"
@@ -74,6 +75,7 @@ struct LoaderOptions {
   bool pads_last = false;         // see Loader::padding; not with shuffle
   int64_t first_batch = 0;        // of all epochs; those before it are left out
   int64_t last_batch = INT64_MAX; // those from it on are not asked for
+  MixOptions mix = {};            // of samples with one another
   bool skips_bad_records = false;
   int64_t max_bad_records = 0; // more of them, each counted once, are an error
   Tracer *tracer = nullptr;    // what the workers do, while it is recorded
@@ -87,6 +89,7 @@ public:
          LoaderOptions opt, DeviceMemory staging = {})
       : ctx(ctx), program(program), sources(std::move(all)), options(opt) {
     check_samples(sources, options.batch_size, options.pads_last);
+    check_mix(program.inputs, program.batch_size, options.mix);
     taken = delivered = options.first_batch;
     samples = sources.empty() ? 0 : sources[0]->samples();
     for (const auto &source : sources) {
@@ -171,13 +174,17 @@ public:
     for (size_t i = 0; i < sources.size(); i++) {
       const TensorInfo &tensor = program.inputs.data[i].tensor;
       char *to = memory + tensor.offset;
-      if (sources[i]->scale)
+      if (sources[i]->gives_classes)
+        spread_classes(ctx, sources[i]->type, from + offsets[i], to, tensor);
+      else if (sources[i]->scale)
         scale_pixels(ctx, from + offsets[i], tensor.type, to, tensor.elements(),
                      *sources[i]->scale);
       else
         cast_input(ctx, sources[i]->type, from + offsets[i], tensor.type, to,
                    tensor.elements());
     }
+    if (options.mix.are_given())
+      mix(memory);
     if (!kStagingIsDevice) {
       copy_of(delivered).used.record(ctx);
       prepared.copied.synchronize(); // before a worker fills the batch again
@@ -405,6 +412,26 @@ private:
       if (!problem.empty())
         throw BadRecord(problem);
     }
+  }
+
+  // Mixes the samples of the batch that has just been put into the inputs.
+  void mix(char *memory) {
+    const int64_t per_epoch = batches_per_epoch();
+    // Samples' draws have the numbers from 0 on.
+    const uint64_t batch = ~uint64_t(delivered % per_epoch);
+    int64_t height = 1, width = 1;
+    for (const InputInfo &input : program.inputs)
+      if (const TensorInfo &tensor = input.tensor;
+          !input.is_label && tensor.rank >= 4) {
+        height = tensor.shape[tensor.rank - 2];
+        width = tensor.shape[tensor.rank - 1];
+      }
+    const Mix drawn =
+        draw_mix(options.mix,
+                 Draws(options.seed, uint64_t(delivered / per_epoch), batch),
+                 height, width);
+    for (const InputInfo &input : program.inputs)
+      mix_samples(ctx, memory + input.tensor.offset, input, drawn);
   }
 
   // Bad records are counted when their batch is used, so that the count does

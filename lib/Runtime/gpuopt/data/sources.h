@@ -106,22 +106,38 @@ private:
     const DataPath path = parse_data_path(text);
     const TensorInfo &tensor = input.tensor;
     if (path.extension == ".npz")
-      return std::make_unique<ArraySource>(read_npz(path.file, path.member),
-                                           tensor);
+      return open_array(read_npz(path.file, path.member), input);
     if (path.extension == ".safetensors")
-      return std::make_unique<ArraySource>(
-          read_safetensors_column(path.file, path.member), tensor);
+      return open_array(read_safetensors_column(path.file, path.member), input);
     if (path.extension == ".parquet")
-      return std::make_unique<ArraySource>(
+      return open_array(
           read_parquet_column(expand_shards(path.file), path.member, text),
-          tensor);
+          input);
     if (path.extension == ".tar")
       return open_members(path, input);
     if (is_folder(text))
       return open_folder(text, input);
-    if (begins_like_idx(MappedFile(text)))
-      return std::make_unique<IdxSource>(text, tensor);
-    return std::make_unique<NpySource>(text, tensor);
+    const MappedFile file(text);
+    if (begins_like_idx(file))
+      return file.data[3] == 1 && takes_classes(input)
+                 ? giving_classes(std::make_unique<IdxSource>(
+                       text, classes_of(input).tensor))
+                 : std::make_unique<IdxSource>(text, tensor);
+    return open_array(read_npy(text), input);
+  }
+  // An array of integers with one dimension has classes.
+  static std::unique_ptr<DataSource> open_array(Array array,
+                                                const InputInfo &input) {
+    if (takes_classes(input) && array.shape.size() == 1 &&
+        !is_fraction(array.type))
+      return giving_classes(std::make_unique<ArraySource>(
+          std::move(array), classes_of(input).tensor));
+    return std::make_unique<ArraySource>(std::move(array), input.tensor);
+  }
+  static std::unique_ptr<DataSource>
+  giving_classes(std::unique_ptr<DataSource> source) {
+    source->gives_classes = true;
+    return source;
   }
   std::unique_ptr<DataSource>
   open_pictures(std::shared_ptr<const Records> records,
@@ -137,6 +153,8 @@ private:
       folder = std::make_shared<ImageFolder>(path);
     if (!input.is_label)
       return open_pictures(folder, input);
+    if (takes_classes(input))
+      return giving_classes(std::make_unique<ClassSource>(folder));
     if (const int64_t size =
             detail::product(detail::sample_shape(input.tensor));
         size != 1)
@@ -177,6 +195,9 @@ private:
       return open_pictures(records, input);
     if (is_npy)
       return std::make_unique<NpyMemberSource>(records, input.tensor);
+    if (!is_json && takes_classes(input))
+      return giving_classes(std::make_unique<NumberSource>(
+          records, classes_of(input).tensor, field));
     return std::make_unique<NumberSource>(records, input.tensor, field);
   }
   static bool can_take_tokens(const InputInfo &input) {

@@ -109,9 +109,18 @@ constexpr CompileSetting shared(CompileSetting setting) {
 constexpr std::string_view kBatchNorms[] = {"train", "frozen"};
 constexpr std::string_view kAttentions[] = {"fused", "expanded", "auto"};
 constexpr std::string_view kEpilogues[] = {"auto", "none"};
-constexpr std::string_view kLosses[] = {
-    "cross_entropy",   "nll",   "mse",  "l1",     "huber", "smooth_l1",
-    "bce_with_logits", "focal", "dice", "kl_div", "none"};
+constexpr std::string_view kLosses[] = {"cross_entropy",
+                                        "nll",
+                                        "mse",
+                                        "l1",
+                                        "huber",
+                                        "smooth_l1",
+                                        "bce_with_logits",
+                                        "focal",
+                                        "dice",
+                                        "kl_div",
+                                        "soft_cross_entropy",
+                                        "none"};
 constexpr std::string_view kPrecisions[] = {"fp32", "tf32", "fp16", "bf16"};
 constexpr std::string_view kPhases[] = {"import",   "nn",        "train",
                                         "clusters", "precision", "schedule",

@@ -144,6 +144,11 @@ std::string missing_flag_error(const TrainingSettings &s,
   for (const char *name : {"profile-warmup", "profile-active"})
     if (is_given(name) && !is_given("profile-costs-to"))
       return flag(name) + " has no effect without --profile-costs-to";
+  if (is_given("mixup-prob") && s.mixup == 0 && s.cutmix == 0)
+    return flag("mixup-prob") + " has no effect without --mixup or --cutmix";
+  if (is_given("mixup-switch-prob") && (s.mixup == 0 || s.cutmix == 0))
+    return flag("mixup-switch-prob") +
+           " has no effect without both --mixup and --cutmix";
   if (s.init_strict && s.init_from.empty())
     return flag("init-strict") + " has no effect without --init-from";
   if (is_given("token-type") && s.tokens.empty() && s.eval_tokens.empty())

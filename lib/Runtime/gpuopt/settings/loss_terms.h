@@ -15,6 +15,10 @@
 
 namespace gpuopt {
 
+// Returns the dimension that counts the classes in logits of some dimensions:
+// the last one or, as in PyTorch, dimension 1 of more than three.
+constexpr int class_dim(int rank) { return rank > 3 ? 1 : rank - 1; }
+
 struct LossTerm {
   std::string output; // of the model; empty: that of --logits, or the first one
   std::string loss;   // a name of kLosses

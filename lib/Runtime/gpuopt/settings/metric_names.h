@@ -69,9 +69,11 @@ inline std::vector<std::string> metric_names(const std::string &text) {
 
 // Returns the losses under which there is the metric, "" at the end.
 inline const std::string_view *losses_of(MetricKind kind) {
-  static constexpr std::string_view kOfClasses[] = {"cross_entropy", "nll", ""};
+  static constexpr std::string_view kOfClasses[] = {"cross_entropy", "nll",
+                                                    "soft_cross_entropy", ""};
   static constexpr std::string_view kOfBoth[] = {
-      "cross_entropy", "nll", "bce_with_logits", "focal", ""};
+      "cross_entropy",   "nll",   "soft_cross_entropy",
+      "bce_with_logits", "focal", ""};
   return kind == MetricKind::Accuracy || kind == MetricKind::F1 ? kOfBoth
                                                                 : kOfClasses;
 }

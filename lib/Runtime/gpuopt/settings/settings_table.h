@@ -86,8 +86,12 @@ constexpr SettingInfo data(const char *name, Field field, const char *help,
                            const char *value = "FILE") {
   return {name, field, {}, Section::Data, kRunning, help, value};
 }
+constexpr SettingInfo number(const char *name, Field field, Range range,
+                             const char *help) {
+  return {name, field, range, Section::Data, kRunning, help};
+}
 constexpr SettingInfo count(const char *name, Field field, const char *help) {
-  return {name, field, at_least(0), Section::Data, kRunning, help};
+  return number(name, field, at_least(0), help);
 }
 constexpr SettingInfo run(const char *name, Field field, Range range,
                           const char *help) {
@@ -141,6 +145,17 @@ inline constexpr SettingInfo kRunSettings[] = {
                      "random_resized_crop, random_horizontal_flip, resize, "
                      "center_crop, rand_augment, normalize",
                      "TRANSFORMS")),
+    detail::number("mixup", &detail::S::mixup, at_least(0, 1e6),
+                   "both parameters of the Beta distribution from which comes "
+                   "the share in which two samples of a batch are mixed, as "
+                   "timm does; 0: they are not"),
+    detail::number("cutmix", &detail::S::cutmix, at_least(0, 1e6),
+                   "the same for a box that two pictures exchange"),
+    detail::number("mixup-prob", &detail::S::mixup_prob, at_least(0, 1),
+                   "probability that a batch is mixed by --mixup or --cutmix"),
+    detail::number("mixup-switch-prob", &detail::S::mixup_switch_prob,
+                   at_least(0, 1),
+                   "probability that it is by --cutmix, where both are on"),
     detail::data("shuffle", &detail::S::shuffle, "samples in random order", ""),
     detail::data("eval-data", {}, "file for an input, for validation",
                  "INPUT=FILE"),

@@ -65,6 +65,7 @@ struct TrainingSettings : Hyperparameters {
   double lr_factor = 0.1, lr_threshold = 1e-4; // reduce_lr_on_plateau
   int64_t lr_patience = 10, lr_cooldown = 0;
   double ema_decay = 0, early_stopping_threshold = 0;
+  double mixup = 0, cutmix = 0, mixup_prob = 1, mixup_switch_prob = 0.5;
   int64_t early_stopping_patience = 0;
   bool init_strict = false;
   uint64_t seed = 42;

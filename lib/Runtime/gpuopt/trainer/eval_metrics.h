@@ -5,6 +5,7 @@
 
 #include "gpuopt/data/indices.h"
 #include "gpuopt/program/program.h"
+#include "gpuopt/settings/loss_terms.h"
 #include "gpuopt/settings/metric_names.h"
 
 #include <cmath>
@@ -42,6 +43,7 @@ public:
     for (const InputInfo &input : program.inputs)
       if (input.is_label && !labels_info) // of several losses, the first
         labels_info = &input;
+    label_classes_info = find("metrics.labels");
     predictions_info = find("metrics.predictions");
     ranks_info = find("metrics.ranks");
     logits_info = find("metrics.logits");
@@ -61,9 +63,10 @@ public:
   void add(Context &ctx, const char *memory, int64_t samples) {
     if (!predictions_info && !ranks_info && !logits_info)
       return;
-    const int64_t count =
-        labels_info->tensor.elements() / program.batch_size * samples;
-    const auto labels = read(ctx, memory, labels_info->tensor);
+    const TensorInfo &tensor =
+        label_classes_info ? *label_classes_info : labels_info->tensor;
+    const int64_t count = tensor.elements() / program.batch_size * samples;
+    const auto labels = read(ctx, memory, tensor);
     if (logits_info) {
       add_probabilities(labels, read(ctx, memory, *logits_info), count);
       return;
@@ -75,7 +78,7 @@ public:
       ranks = read(ctx, memory, *ranks_info);
     for (int64_t i = 0; i < count; i++) {
       const int64_t label = integer_of(labels, i);
-      if (label == labels_info->ignore_index)
+      if (!label_classes_info && label == labels_info->ignore_index)
         continue;
       counted++;
       if (ranks_info)
@@ -118,8 +121,14 @@ private:
       return;
     }
     classes[label].missed++;
-    if (prediction < labels_info->index_limit) // a row of NaN predicts nothing
+    if (prediction < class_count()) // a row of NaN predicts nothing
       classes[prediction].predicted_wrongly++;
+  }
+
+  int64_t class_count() const {
+    const TensorInfo &tensor = labels_info->tensor;
+    return label_classes_info ? tensor.shape[class_dim(tensor.rank)]
+                              : labels_info->index_limit;
   }
 
   // A logit above 0 says yes; the label does from 0.5 on. Of two dimensions,
@@ -173,6 +182,8 @@ private:
   const Program &program;
   std::vector<std::string> names;
   const InputInfo *labels_info = nullptr;
+  // Where labels are a probability for each class: the likeliest ones, or null.
+  const TensorInfo *label_classes_info;
   const TensorInfo *predictions_info, *ranks_info, *logits_info; // or null
   int64_t counted = 0, correct = 0;                              // labels
   std::map<int64_t, ClassCounts> classes;

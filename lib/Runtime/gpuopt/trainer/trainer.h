@@ -182,6 +182,8 @@ private:
     options.prefetch_factor = int(s.prefetch_factor);
     options.skips_bad_records = s.on_bad_record == kSkipBadRecord;
     options.max_bad_records = s.max_bad_records;
+    if (!pads_last) // validations take samples as they are
+      options.mix = {s.mixup, s.cutmix, s.mixup_prob, s.mixup_switch_prob};
     options.tracer = profiles.tracer();
     // The first half is for training, the second for evaluation.
     DeviceMemory staging;

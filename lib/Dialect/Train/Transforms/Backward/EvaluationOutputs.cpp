@@ -27,7 +27,7 @@ std::string gpuopt::train::findEvaluationOutputs(ArrayRef<std::string> metrics,
     switch (parse_metric_name(name).kind) {
     case MetricKind::Accuracy:
     case MetricKind::F1:
-      (hasClasses(kind) ? outputs.predictions : outputs.logits) = true;
+      (choosesClass(kind) ? outputs.predictions : outputs.logits) = true;
       break;
     case MetricKind::TopKAccuracy:
       outputs.ranks = true;
@@ -104,6 +104,13 @@ void gpuopt::train::buildEvaluationOutputs(TensorBuilder &b,
     b.create<OutputOp>("metrics.logits", logits);
   if (!outputs.predictions && !outputs.ranks)
     return;
+  if (isa<FloatType>(TensorBuilder::type(labels).getElementType())) {
+    Classes probabilities(b, labels);
+    labels = b.reshape(
+        predictionsOf(b, probabilities),
+        labelsType(LossKind::CrossEntropy, b.type(logits)).getShape());
+    b.create<OutputOp>("metrics.labels", labels);
+  }
   int64_t size = TensorBuilder::shape(logits)[0] / chunks;
   SmallVector<Value> predictions, ranks;
   for (int64_t chunk = 0; chunk < chunks; ++chunk) {

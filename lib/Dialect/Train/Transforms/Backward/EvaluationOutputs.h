@@ -30,8 +30,10 @@ struct EvaluationOutputs {
 std::string findEvaluationOutputs(llvm::ArrayRef<std::string> metrics,
                                   LossKind kind, EvaluationOutputs &outputs);
 
-/// Adds the outputs to an evaluation. Predictions and ranks have the labels'
-/// shape and type; they are computed by `chunks` of rows, as the loss is.
+/// Adds the outputs to an evaluation. Predictions and ranks have the shape and
+/// the type of labels that are classes; they are computed by `chunks` of rows,
+/// as the loss is. Where labels are a probability for each class, the likeliest
+/// class of each label is one more output.
 void buildEvaluationOutputs(nn::TensorBuilder &b,
                             const EvaluationOutputs &outputs,
                             mlir::Value logits, mlir::Value labels,

@@ -10,6 +10,7 @@
 #include "Backward/SliceRows.h"
 
 #include "gpuopt/settings/compile_table.h"
+#include "gpuopt/settings/loss_terms.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -37,8 +38,12 @@ bool gpuopt::train::hasClasses(LossKind kind) {
          kind == LossKind::NegativeLogLikelihood;
 }
 
+bool gpuopt::train::choosesClass(LossKind kind) {
+  return hasClasses(kind) || kind == LossKind::SoftCrossEntropy;
+}
+
 static int64_t classDim(RankedTensorType logits) {
-  return logits.getRank() > 3 ? 1 : logits.getRank() - 1;
+  return class_dim(logits.getRank());
 }
 
 RankedTensorType gpuopt::train::labelsType(LossKind kind,
@@ -62,6 +67,7 @@ int64_t gpuopt::train::labelsLimit(LossKind kind, RankedTensorType logits) {
   case LossKind::Focal:
   case LossKind::Dice:
   case LossKind::KullbackLeibler:
+  case LossKind::SoftCrossEntropy:
     return 1;
   case LossKind::MeanSquaredError:
   case LossKind::L1:
@@ -84,6 +90,8 @@ int64_t gpuopt::train::targetsOf(LossKind kind, RankedTensorType logits) {
   if (kind == LossKind::Dice)
     return ShapedType::getNumElements(
         logits.getShape().take_front(firstDiceDim(logits)));
+  if (kind == LossKind::SoftCrossEntropy)
+    return logits.getNumElements() / logits.getDimSize(classDim(logits));
   return labels ? labels.getNumElements() : 1;
 }
 
@@ -269,7 +277,23 @@ static Value divergence(TensorBuilder &b, Value x, Value target) {
   return b.sub(entropy, b.mul(target, x));
 }
 
-/// Returns the losses of the elements, or of the parts of the logits.
+/// Returns the cross entropy of each row of logits under the probabilities that
+/// the labels give for the classes.
+static Value softCrossEntropy(TensorBuilder &b, double smoothing, Value logits,
+                              Value labels) {
+  logits = classesLast(b, logits);
+  labels = classesLast(b, labels);
+  int64_t dim = b.type(logits).getRank() - 1;
+  if (smoothing > 0)
+    labels = b.add(b.mul(labels, 1 - smoothing),
+                   smoothing / b.type(logits).getDimSize(dim));
+  Value logProbabilities =
+      b.create<nn::LogSoftmaxOp>(b.type(logits), logits, dim);
+  return b.neg(b.sum(b.mul(logProbabilities, labels), dim));
+}
+
+/// Returns the losses of the elements, of the rows, or of the parts of the
+/// logits.
 static Value lossesOfNumbers(TensorBuilder &b, const LossOptions &options,
                              Value logits, Value labels) {
   switch (options.kind) {
@@ -294,6 +318,8 @@ static Value lossesOfNumbers(TensorBuilder &b, const LossOptions &options,
     return dice(b, options.diceSmooth, logits, labels);
   case LossKind::KullbackLeibler:
     return divergence(b, logits, labels);
+  case LossKind::SoftCrossEntropy:
+    return softCrossEntropy(b, options.labelSmoothing, logits, labels);
   case LossKind::CrossEntropy:
   case LossKind::NegativeLogLikelihood:
   case LossKind::None:

@@ -24,6 +24,7 @@ enum class LossKind {
   Focal,
   Dice,
   KullbackLeibler,
+  SoftCrossEntropy,
   None
 };
 
@@ -34,7 +35,7 @@ struct LossOptions {
   /// For losses of classes.
   int64_t ignoreIndex = -100;
   llvm::ArrayRef<double> classWeights; ///< One for each class; empty: all 1.
-  double labelSmoothing = 0;           ///< Of the cross entropy alone.
+  double labelSmoothing = 0;           ///< Of both cross entropies.
   double huberDelta = 1, smoothL1Beta = 1;
   double focalAlpha = 0.25, focalGamma = 2; ///< A negative alpha: none.
   double diceSmooth = 1e-5;
@@ -47,6 +48,9 @@ std::string lossNames();
 
 /// Returns whether labels are classes, from which integers choose.
 bool hasClasses(LossKind kind);
+/// Returns whether a prediction is one of several classes: labels are classes,
+/// or a probability for each of them.
+bool choosesClass(LossKind kind);
 
 /// Returns the type of the labels for logits of a type; null for
 /// LossKind::None. If labels are classes, the classes are the last dimension of

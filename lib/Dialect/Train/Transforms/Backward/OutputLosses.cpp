@@ -8,6 +8,7 @@
 #include "Backward/OutputLosses.h"
 
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "gpuopt/settings/compile_table.h"
 #include "gpuopt/settings/loss_terms.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -157,10 +158,12 @@ LogicalResult OutputLosses::checkClassWeights(const OutputLoss &loss) {
 /// With one class, the softmax is 1 and the loss 0, whatever the weights are.
 void OutputLosses::warnOfOneClass(const OutputLoss &loss) {
   RankedTensorType type = typeOf(loss);
-  if (loss.options.kind == LossKind::CrossEntropy &&
-      labelsLimit(loss.options.kind, type) == 1)
-    forward.emitWarning("cross_entropy over the one class of '")
-        << nameOf(loss.output) << "' (" << type
+  LossKind kind = loss.options.kind;
+  if ((kind == LossKind::CrossEntropy || kind == LossKind::SoftCrossEntropy) &&
+      labelsLimit(LossKind::CrossEntropy, type) == 1)
+    forward.emitWarning()
+        << StringRef(compile_time::kLosses[size_t(kind)])
+        << " over the one class of '" << nameOf(loss.output) << "' (" << type
         << ") is always 0: expects a loss of mse or l1 for a regression, "
            "bce_with_logits for yes or no";
 }

@@ -79,6 +79,19 @@ inline constexpr RunField<double> kRunNumbers[] = {
 };
 } // namespace detail
 
+// The flags besides those of the optimizer and of the loss scale that decide
+// what a run computes. They are for the loop that reads data: who calls a
+// program's steps has none of them.
+inline constexpr std::string_view kSettingsOfTheLoop[] = {
+    "shuffle",    "transform",         "mixup",     "cutmix",
+    "mixup-prob", "mixup-switch-prob", "ema-decay", "metric-for-best-model"};
+inline bool is_of_the_loop(std::string_view name) {
+  for (const std::string_view each : kSettingsOfTheLoop)
+    if (name == each)
+      return true;
+  return false;
+}
+
 // Returns the flags that decide what a run computes, as texts.
 inline std::map<std::string, std::string>
 deciding_settings(const TrainingSettings &s, const Program &program) {
@@ -93,11 +106,9 @@ deciding_settings(const TrainingSettings &s, const Program &program) {
     settings["loss-scale"] =
         s.is_dynamic ? "dynamic" : number_text(s.init_scale);
   for (const SettingInfo &setting : kSettings) {
-    const bool decides =
-        setting.section == Section::Optimizer ||
-        setting.section == Section::LossScale || setting.name == "shuffle" ||
-        setting.name == "transform" || setting.name == "ema-decay" ||
-        setting.name == "metric-for-best-model";
+    const bool decides = setting.section == Section::Optimizer ||
+                         setting.section == Section::LossScale ||
+                         is_of_the_loop(setting.name);
     const std::string value = value_text(setting, s);
     if (decides && !value.empty() && why_not_taken(setting, kind).empty())
       settings[std::string(setting.name)] = value;
