@@ -73,7 +73,8 @@ RULES = [
     Rule("lib/Runtime/gpuopt/api", "the C API, which gpuopt.h declares, around a program",
          ["lib/Runtime/gpuopt/" + room for room in
           ("kernels", "device", "settings", "optimizers", "program", "data", "trainer")] + ["lib/Runtime"], ["system"]),
-    Rule("lib/Planning", "the solvers and their checkers: recomputation, the arena, precisions"),
+    Rule("lib/Planning", "the solvers and their checkers: recomputation, the arena, precisions; of the runtime, the text of bytes",
+         ["lib/Runtime/gpuopt/device"]),
     Rule("include/gpuopt/Support", "files, output streams, names and sizes of tensors", libraries=["LLVM", "MLIR"]),
     Rule("lib/Interfaces", "what a pass may ask of any op: its gradient, its cost, what it is as a call",
          ["lib/Runtime/gpuopt/settings", "include/gpuopt/Support"], ["LLVM", "MLIR"]),

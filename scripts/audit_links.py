@@ -8,9 +8,9 @@ image leads to a file, that each `#heading` of a link is a heading of that page,
 and that each path in `backquotes` that begins with a folder of the sources
 exists. Every picture under docs/images must be well-formed XML, and
 docs/runtime.md must name every header of the runtime but those that a header of
-the same stem includes for one target (`x_host.h`, `x_cuda.h`) and those of
-optimizers, which have the optimizers' names. Prints what leads nowhere or is
-missing, with its page and line; exits with 1 if anything does.
+the same stem includes for one target (`x_host.h`, `x_cuda.h`), those of
+optimizers, which have the optimizers' names, and those that the calls of ops
+name themselves. Prints what leads nowhere or is missing, with its page and line; exits with 1 if anything does.
 """
 import argparse
 import re
@@ -70,6 +70,8 @@ def problems_of_headers(root: Path):
     if not page.exists():
         return
     named = set(re.findall(r"`([\w.]+\.h)`", page.read_text(encoding="utf-8")))
+    for source in (root / "lib" / "Dialect").rglob("*.cpp"):
+        named |= set(re.findall(r'"gpuopt/ops/([\w.]+\.h)"', source.read_text(encoding="utf-8")))
     for header in sorted((root / "lib" / "Runtime" / "gpuopt").glob("*/**/*.h")):
         if header.name in named or re.search("_(host|cuda)$", header.stem) or header.parent.name == "optimizers":
             continue

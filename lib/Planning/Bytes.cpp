@@ -6,11 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "gpuopt/Planning/Bytes.h"
+#include "gpuopt/device/bytes_text.h"
 
 #include <cctype>
 #include <charconv>
-#include <cmath>
-#include <cstdio>
 
 using namespace gpuopt::planning;
 
@@ -73,21 +72,5 @@ Result<int64_t> gpuopt::planning::parseBytes(std::string_view text) {
 }
 
 std::string gpuopt::planning::formatBytes(int64_t bytes) {
-  if (bytes < 10 * 1024)
-    return std::to_string(bytes) + " B";
-  double amount = double(bytes);
-  const char *unit = "B";
-  for (const char *next : {"KiB", "MiB", "GiB", "TiB"}) {
-    if (amount < 1000)
-      break;
-    amount /= 1024;
-    unit = next;
-  }
-  char text[32];
-  // The number is rounded up, so that an amount that is called enough is
-  // enough.
-  double digits = amount < 10 ? 100 : 10;
-  std::snprintf(text, sizeof text, amount < 10 ? "%.2f %s" : "%.1f %s",
-                std::ceil(amount * digits) / digits, unit);
-  return text;
+  return human_bytes(double(bytes));
 }

@@ -40,7 +40,7 @@ def model():
 
 
 class CachedLogits(torch.nn.Module):
-    """Takes and gives keys and values as transformers' exporters write them: of `room` past tokens."""
+    """Takes and gives keys and values as transformers' exporters write them: of `cache_capacity` past tokens."""
 
     def __init__(self, model):
         super().__init__()
@@ -57,11 +57,11 @@ class CachedLogits(torch.nn.Module):
 CACHED = [f"{layer}.{kind}" for layer in range(LAYERS) for kind in ("key", "value")]
 
 
-def cached_program(model, folder, tokens, room):
-    """Computes `tokens` tokens behind `room` past ones in a step."""
-    inputs = {"input_ids": torch.zeros(2, tokens, dtype=torch.int64), "attention_mask": torch.ones(2, room + tokens, dtype=torch.int64),
+def cached_program(model, folder, tokens, cache_capacity):
+    """Computes `tokens` tokens behind `cache_capacity` past ones in a step."""
+    inputs = {"input_ids": torch.zeros(2, tokens, dtype=torch.int64), "attention_mask": torch.ones(2, cache_capacity + tokens, dtype=torch.int64),
               "position_ids": torch.zeros(2, tokens, dtype=torch.int64)}
-    inputs |= {f"past_key_values.{name}": torch.zeros(2, HEADS, room, WIDTH // HEADS) for name in CACHED}
+    inputs |= {f"past_key_values.{name}": torch.zeros(2, HEADS, cache_capacity, WIDTH // HEADS) for name in CACHED}
     outputs = ["logits", *(f"present.{name}" for name in CACHED)]
     gpuopt.export(CachedLogits(model), tuple(inputs.values()), folder / "model.onnx", input_names=list(inputs), output_names=outputs)
     Trainer(folder / "model.onnx", folder / "program", OPTIMIZATION_FOR_ONE_STEP, inference=True, batch_size=BATCH)
@@ -107,10 +107,10 @@ def test_the_likeliest_tokens(model, program, tmp_path):
     assert generate(program, tmp_path, array, 6) == [expected(model, prompt, 6) for prompt in array.tolist()]
 
 
-@pytest.mark.parametrize("tokens, room", [(1, WINDOW - 1), (3, WINDOW)])
-def test_keys_and_values_are_kept(model, tmp_path, tokens, room):
+@pytest.mark.parametrize("tokens, cache_capacity", [(1, WINDOW - 1), (3, WINDOW)])
+def test_keys_and_values_are_kept(model, tmp_path, tokens, cache_capacity):
     """One token in a step, and several, of which the last ones of a prompt may not be all."""
-    program = cached_program(model, tmp_path, tokens, room)
+    program = cached_program(model, tmp_path, tokens, cache_capacity)
     draw = np.random.default_rng(1)
     prompts = [draw.integers(0, VOCABULARY, length).tolist() for length in (1, 5, 3, 8, 2, 7, 4)]
     found = generate(program, tmp_path, prompts, 5)
@@ -123,7 +123,7 @@ def test_keys_and_values_are_kept(model, tmp_path, tokens, room):
     with pytest.raises(CommandFailed) as error:
         generate(program, tmp_path, [[1], [1] * WINDOW], 2)
     assert f"prompt 1 has {WINDOW} tokens and 2 are to follow, but the model has " + (
-        f"room for the keys and values of {room}" if tokens == 1 else f"{WINDOW} positions") in error.value.output
+        f"a cache for the keys and values of {cache_capacity}" if tokens == 1 else f"{WINDOW} positions") in error.value.output
 
 
 def test_the_end_of_a_text(model, program, tmp_path):

@@ -26,8 +26,7 @@ inline constexpr char kByteUnits[] =
 /// letter alone, as in "8G".
 Result<int64_t> parseBytes(std::string_view text);
 
-/// Returns text such as "611.3 MiB": three to four digits, rounded up, and a
-/// binary unit. Below 10 KiB it has all bytes.
+/// Returns text such as "611.3 MiB", as programs write amounts.
 std::string formatBytes(int64_t bytes);
 
 } // namespace gpuopt::planning

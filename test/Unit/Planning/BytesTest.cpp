@@ -43,4 +43,9 @@ TEST(Bytes, ArePrintedShort) {
   EXPECT_EQ(formatBytes(640'995'328), "611.4 MiB");
   EXPECT_EQ(formatBytes(int64_t(8) << 30), "8.00 GiB");
   EXPECT_EQ(formatBytes(int64_t(1000) << 20), "0.98 GiB");
+  EXPECT_EQ(formatBytes(0), "0 B");
+  EXPECT_EQ(formatBytes(10239), "10239 B");
+  EXPECT_EQ(formatBytes(10240), "10.0 KiB");
+  EXPECT_EQ(formatBytes(1023 << 10), "1.00 MiB");
+  EXPECT_EQ(formatBytes(int64_t(2000) << 40), "2000.0 TiB");
 }

@@ -44,7 +44,7 @@ TEST(PackedWeights, AreCopiedForEachKernelAndAfterEachChange) {
     EXPECT_NE(std::string(error.what()).find("bytes for a copy of weights"),
               std::string::npos);
   }
-  packed.renew();
+  packed.invalidate();
   EXPECT_EQ(find(weights, "a"), first);
   EXPECT_EQ(find(weights, "a"), first);
   EXPECT_EQ(count, 4);

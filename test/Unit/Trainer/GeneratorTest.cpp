@@ -45,7 +45,7 @@ struct GeneratorTest : TrainerTest {
     Settings settings;
     settings.generate = 2;
     try {
-      Generator(program, settings, session).expect_room({Tokens(length)});
+      Generator(program, settings, session).expect_capacity({Tokens(length)});
     } catch (const Error &error) {
       return error.what();
     }
@@ -129,12 +129,12 @@ TEST_F(GeneratorTest, MaskAndPositionsTellWhatIsInTheCache) {
       std::string::npos);
 }
 
-TEST_F(GeneratorTest, TheCacheHasRoom) {
+TEST_F(GeneratorTest, TheCacheHoldsThePromptAndWhatFollows) {
   EXPECT_EQ(refusal_of_cache(kPast, kPresent, 12, "position_ids", 10), "");
   EXPECT_EQ(
       refusal_of_cache(kPast, kPresent, 12, "position_ids", 11),
-      "prompt 0 has 11 tokens and 2 are to follow, but the model has room "
-      "for the keys and values of 10 tokens; compile it with more past "
+      "prompt 0 has 11 tokens and 2 are to follow, but the model has a "
+      "cache for the keys and values of 10 tokens; compile it with more past "
       "tokens");
 }
 

@@ -238,7 +238,7 @@ TEST_F(ReportToTest, GoesOnWhenTheDiskIsFull) {
 //===----------------------------------------------------------------------===//
 
 static StepProgress half_way() {
-  return {50, 100, 50, 3.25, 8, 2, 5, 16, false, size_t(3) << 20};
+  return {50, 100, 50, 3.25, 8, 2, 5, 16, false, size_t(3) << 20, ""};
 }
 
 TEST(Progress, IsALineWithoutATerminal) {

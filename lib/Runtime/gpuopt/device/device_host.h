@@ -117,7 +117,7 @@ struct Context {
   void add_unchanged(char *begin, size_t bytes, bool has_one_reader) {
     packed_weights.add_unchanged(begin, bytes, has_one_reader);
   }
-  void weights_changed() { packed_weights.renew(); }
+  void weights_changed() { packed_weights.invalidate(); }
 
   int num_threads;
   PackedWeights packed_weights;

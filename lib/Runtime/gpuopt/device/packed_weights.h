@@ -22,7 +22,7 @@ class PackedWeights {
 public:
   // Says that no step changes the bytes from `begin` on. With `has_one_reader`,
   // these are weights that one call reads, and that are computed anew when
-  // others change: their memory is given back once they are packed, unless the
+  // others change: their pages are released once they are packed, unless the
   // call packs them part by part.
   void add_unchanged(char *begin, size_t bytes, bool has_one_reader) {
     const Range range{begin, begin + bytes, has_one_reader};
@@ -31,7 +31,7 @@ public:
   // Whether what `weights` points to is such memory.
   bool has(const void *weights) const { return range_of(weights) != nullptr; }
   // The weights have got other values: each is packed again when it is used.
-  void renew() { version++; }
+  void invalidate() { version++; }
 
   // Returns the copy of some weights for the kernel that `key` names, aligned
   // to a page. `pack` writes it, at the first use since the weights have
@@ -52,7 +52,7 @@ public:
       if (const Range *range = range_of(weights);
           range && range->has_one_reader &&
           bytes >= size_t(range->end - range->begin))
-        give_back(*range);
+        release_pages(*range);
     }
     copy.version = version;
     return copy.memory.get();
@@ -72,8 +72,8 @@ private:
                ? &*std::prev(after)
                : nullptr;
   }
-  // Gives the whole pages of a range back to the system. They are 0 then.
-  static void give_back(const Range &range) {
+  // Releases the whole pages of a range to the system. They are 0 then.
+  static void release_pages(const Range &range) {
     const auto page = uintptr_t(sysconf(_SC_PAGESIZE));
     const uintptr_t begin =
                         (reinterpret_cast<uintptr_t>(range.begin) + page - 1) /

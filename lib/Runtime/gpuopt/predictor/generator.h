@@ -43,8 +43,8 @@ public:
     return generated;
   }
 
-  // Checks that each prompt and what shall follow it have room.
-  void expect_room(const std::vector<Tokens> &prompts) const {
+  // Checks that each prompt and what shall follow it fit into the cache.
+  void expect_capacity(const std::vector<Tokens> &prompts) const {
     if (!model.has_cache())
       return;
     for (size_t i = 0; i < prompts.size(); i++) {
@@ -54,12 +54,13 @@ public:
                                   std::to_string(prompts[i].size()) +
                                   " tokens and " + std::to_string(s.generate) +
                                   " are to follow, but the model has ";
-      if (last > model.room() + 1)
-        throw Error(lengths + "room for the keys and values of " +
-                    std::to_string(model.room()) +
+      if (last > model.cache_capacity() + 1)
+        throw Error(lengths + "a cache for the keys and values of " +
+                    std::to_string(model.cache_capacity()) +
                     " tokens; compile it with more past tokens");
-      if (model.positions() >= 0 && last > model.positions())
-        throw Error(lengths + std::to_string(model.positions()) + " positions");
+      if (model.position_limit() >= 0 && last > model.position_limit())
+        throw Error(lengths + std::to_string(model.position_limit()) +
+                    " positions");
     }
   }
 
@@ -104,10 +105,11 @@ private:
   // the text. A row that is done computes its last token again.
   Span span_of(const Row &row) const {
     const auto length = int64_t(row.text.size());
-    const int64_t begin = model.has_cache()
-                              ? std::min(row.cached, length - 1)
-                              : std::max<int64_t>(0, length - model.width());
-    return {begin, std::min(length - begin, model.width())};
+    const int64_t begin =
+        model.has_cache()
+            ? std::min(row.cached, length - 1)
+            : std::max<int64_t>(0, length - model.tokens_per_step());
+    return {begin, std::min(length - begin, model.tokens_per_step())};
   }
 
   void step() {
@@ -145,8 +147,9 @@ private:
       const size_t heads = size_t(cached.past->shape[1]);
       const size_t per_token =
           size_t(cached.past->shape[3]) * size_of(cached.past->type);
-      const size_t to = size_t(model.room()) * per_token;
-      const size_t from = size_t(model.room() + model.width()) * per_token;
+      const size_t to = size_t(model.cache_capacity()) * per_token;
+      const size_t from =
+          size_t(model.cache_capacity() + model.tokens_per_step()) * per_token;
       copy_rows(
           session.ctx,
           session.memory + cached.past->offset + size_t(index) * heads * to, to,
@@ -175,9 +178,9 @@ private:
                   std::vector<int64_t> &values) const {
     const Span span = span_of(row);
     if (LanguageModel::is_mask(tensor))
-      for (int64_t i = 0; i < model.room(); i++)
-        values.push_back(i >= model.room() - row.cached);
-    for (int64_t i = 0; i < model.width(); i++) {
+      for (int64_t i = 0; i < model.cache_capacity(); i++)
+        values.push_back(i >= model.cache_capacity() - row.cached);
+    for (int64_t i = 0; i < model.tokens_per_step(); i++) {
       const bool is_inside = i < span.count;
       if (LanguageModel::is_mask(tensor))
         values.push_back(is_inside);
@@ -209,7 +212,7 @@ private:
     std::vector<uint8_t> raw(bytes);
     copy_to_host(session.ctx, raw.data(),
                  session.memory + logits.offset +
-                     size_t(row * model.width() + place) * bytes,
+                     size_t(row * model.tokens_per_step() + place) * bytes,
                  bytes);
     std::vector<double> numbers(static_cast<size_t>(model.vocabulary()));
     for (int64_t i = 0; i < model.vocabulary(); i++)

@@ -13,9 +13,11 @@ namespace gpuopt {
 
 // The keys or the values of one layer's attention.
 struct CachedTensor {
-  const TensorInfo *past;    // [batch, heads, room, size]
-  const TensorInfo *present; // [batch, heads, room + tokens, size]: behind the
-                             // past ones, those of this step's tokens
+  // [batch, heads, cache_capacity, size]
+  const TensorInfo *past;
+  // [batch, heads, cache_capacity + tokens_per_step, size]: behind the past
+  // ones, those of this step's tokens.
+  const TensorInfo *present;
 };
 
 // Inputs and outputs have the names that transformers' exporters give them.
@@ -31,13 +33,16 @@ public:
         logits(find_logits(outputs)) {}
 
   // Returns the number of tokens that one step computes.
-  int64_t width() const { return tokens.shape[1]; }
+  int64_t tokens_per_step() const { return tokens.shape[1]; }
   int64_t vocabulary() const { return logits.shape[2]; }
   bool has_cache() const { return !cache.empty(); }
   // Returns the number of earlier tokens whose keys and values a step reads.
-  int64_t room() const { return has_cache() ? cache[0].past->shape[2] : 0; }
-  // Returns the positions there are, or -1 if any number is one.
-  int64_t positions() const {
+  int64_t cache_capacity() const {
+    return has_cache() ? cache[0].past->shape[2] : 0;
+  }
+  // Returns the number that every position is less than, or -1 if there is
+  // none.
+  int64_t position_limit() const {
     for (const InputInfo &input : program.inputs)
       if (are_positions(input.tensor))
         return input.index_limit;
@@ -141,8 +146,8 @@ private:
       const TensorInfo &tensor = input.tensor;
       if (!is_known || is_past(tensor))
         continue;
-      is_known =
-          has_places(tensor, found->shape[1] + (is_mask(tensor) ? room() : 0));
+      is_known = has_places(
+          tensor, found->shape[1] + (is_mask(tensor) ? cache_capacity() : 0));
       has_mask |= is_mask(tensor);
       has_positions |= are_positions(tensor);
     }
@@ -153,7 +158,8 @@ private:
                   "'position_ids' of a model with a cache, which tell which "
                   "past tokens are valid, but its inputs are " +
                   text_of_all(program.inputs));
-    if (has_cache() && cache[0].present->shape[2] != room() + found->shape[1])
+    if (has_cache() &&
+        cache[0].present->shape[2] != cache_capacity() + found->shape[1])
       refuse_inputs();
     return *found;
   }

@@ -76,7 +76,7 @@ private:
   void generate() {
     Generator generator(program, s, session);
     const auto prompts = read_prompts(s.prompts, generator.vocabulary_size());
-    generator.expect_room(prompts);
+    generator.expect_capacity(prompts);
     open_session();
     make_output_folder();
     announce(int64_t(prompts.size()), "prompts");

@@ -31,7 +31,7 @@ constexpr int64_t parts_of_bias_sums(int64_t elements, int64_t terms) {
   return most < 1 ? 1 : most < terms ? most : terms;
 }
 
-// The columns that one block of sum_parts adds up.
+// The columns that one block adds up, in ops/column_sums.h.
 constexpr int64_t kSumColumns = 64;
 // How many blocks add up the parts of a sum over so many columns.
 constexpr int64_t sum_parts_blocks(int64_t columns) {
