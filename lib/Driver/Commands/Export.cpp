@@ -13,6 +13,7 @@
 #include "gpuopt/Driver/Driver.h"
 #include "gpuopt/Import/Onnx/ReplaceWeights.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_names.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
@@ -148,11 +149,16 @@ private:
     return gpuopt::failure("--merge-lora: " + problem), mlir::failure();
   }
 
-  /// Warns of the weights of a run that the model has no initializer for.
+  /// Warns of the weights of a run that the model has no initializer for, but
+  /// not of one with the elements of another: that is a further name of a tied
+  /// one.
   void warnOfUnused() {
     std::vector<std::string> names;
     for (const std::string &name : weights.names())
-      if (!used.contains(name))
+      if (!used.contains(name) &&
+          llvm::none_of(used.keys(), [&](StringRef other) {
+            return weights.areSame(name, other.str());
+          }))
         names.push_back(name);
     if (!names.empty())
       llvm::errs() << "gpuopt: warning: '" << file

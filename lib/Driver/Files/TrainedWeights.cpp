@@ -10,6 +10,8 @@
 #include "gpuopt/data/dataset.h"
 #include "gpuopt/data/safetensors.h"
 
+#include <cstring>
+
 using namespace gpuopt;
 
 std::string TrainedWeights::load(const std::string &path) {
@@ -29,6 +31,13 @@ std::vector<std::string> TrainedWeights::names() const {
   for (const auto &[name, tensor] : tensors)
     names.push_back(name);
   return names;
+}
+
+bool TrainedWeights::areSame(const std::string &one,
+                             const std::string &other) const {
+  const Tensor &a = tensors.at(one), &b = tensors.at(other);
+  return a.dtype == b.dtype && a.shape == b.shape &&
+         memcmp(a.data, b.data, a.bytes) == 0;
 }
 
 /// Returns the bytes of an element of a type that safetensors files name.
