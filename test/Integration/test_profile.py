@@ -67,6 +67,11 @@ def test_trace_in_holistic_trace_analysis(profiled):
     trace_readers.check_holistic(profiled[1] / "profile/trace.json", "cpu_op")
 
 
+@pytest.mark.skipif(not trace_readers.HAS_PLUGIN, reason="no torch-tb-profiler, which --full installs")
+def test_trace_in_plugin_of_tensorboard(profiled, tmp_path):
+    trace_readers.check_plugin(profiled[1] / "profile/trace.json", "cpu_op", tmp_path)
+
+
 def check_spans(events):
     """On one thread, spans lie one after the other or within each other."""
     threads = {}

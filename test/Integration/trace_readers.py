@@ -9,8 +9,9 @@ import shutil
 import warnings
 from pathlib import Path
 
-# scripts/test.sh --full installs HolisticTraceAnalysis, with 100 MB of packages that it needs. Perfetto's Python package is
+# scripts/test.sh --full installs HolisticTraceAnalysis and TensorBoard's plugin, with 100 MB of packages that they need. Perfetto's Python package is
 # of use with its trace_processor_shell alone, which is in no package of PyPI or Debian.
+HAS_PLUGIN = importlib.util.find_spec("torch_tb_profiler") is not None
 HAS_HOLISTIC = importlib.util.find_spec("hta") is not None
 TRACE_PROCESSOR = shutil.which("trace_processor_shell")
 HAS_PERFETTO = importlib.util.find_spec("perfetto") is not None and TRACE_PROCESSOR is not None
@@ -61,6 +62,23 @@ def check_holistic(trace: Path, category: str):
     end = max(span["ts"] for span in spans_of(trace, "user_annotation") if span["name"].startswith("ProfilerStep#"))
     busy = sum(span["dur"] for span in spans_of(trace, "kernel") if span["ts"] < end)
     assert busy > 0 and abs(float(breakdown["compute_time(us)"].iloc[0]) - busy) <= 0.001 * busy
+
+
+def check_plugin(trace: Path, category: str, cache: Path):
+    """TensorBoard's plugin for PyTorch's profiles has each step, and the calls and the time of each operator of a processor."""
+    from torch_tb_profiler.profiler.data import RunProfileData
+
+    data = RunProfileData.parse("worker", "1", str(trace), str(cache))
+    data.process()
+    steps = {span["name"].partition("#")[2] for span in spans_of(trace, "user_annotation") if span["name"].startswith("ProfilerStep#")}
+    assert set(data.steps_names) == steps
+    expected = spans_of(trace, category)
+    found = {operator.name: (operator.calls, operator.host_duration) for operator in data.op_list_groupby_name}
+    assert set(found) == {span["name"] for span in expected}
+    for name, (calls, time) in found.items():
+        durations = [span["dur"] for span in expected if span["name"] == name]
+        assert calls == len(durations), name
+        assert abs(time - sum(durations)) < 1e-3 * max(1, sum(durations)), name
 
 
 def check_trace(trace: Path, category: str):
