@@ -5,12 +5,14 @@ import json
 import signal
 import subprocess
 import time
+from functools import partial
 
 import numpy as np
 import pytest
 import torch
 from transformers import DynamicCache, GPT2Config, GPT2LMHeadModel
 
+import emulated
 import gpuopt
 from gpuopt.driver import find_driver
 from training import OPTIMIZATION_FOR_ONE_STEP, CommandFailed, Trainer, execute
@@ -26,6 +28,9 @@ class Logits(torch.nn.Module):
 
     def forward(self, input_ids):
         return self.model(input_ids, use_cache=False).logits
+
+
+HostPredictor = partial(Trainer, optimization=OPTIMIZATION_FOR_ONE_STEP)
 
 
 @pytest.fixture(scope="module")
@@ -57,14 +62,14 @@ class CachedLogits(torch.nn.Module):
 CACHED = [f"{layer}.{kind}" for layer in range(LAYERS) for kind in ("key", "value")]
 
 
-def cached_program(model, folder, tokens, cache_capacity):
+def cached_program(model, folder, tokens, cache_capacity, kind=HostPredictor):
     """Computes `tokens` tokens behind `cache_capacity` past ones in a step."""
     inputs = {"input_ids": torch.zeros(2, tokens, dtype=torch.int64), "attention_mask": torch.ones(2, cache_capacity + tokens, dtype=torch.int64),
               "position_ids": torch.zeros(2, tokens, dtype=torch.int64)}
     inputs |= {f"past_key_values.{name}": torch.zeros(2, HEADS, cache_capacity, WIDTH // HEADS) for name in CACHED}
     outputs = ["logits", *(f"present.{name}" for name in CACHED)]
     gpuopt.export(CachedLogits(model), tuple(inputs.values()), folder / "model.onnx", input_names=list(inputs), output_names=outputs)
-    Trainer(folder / "model.onnx", folder / "program", OPTIMIZATION_FOR_ONE_STEP, inference=True, batch_size=BATCH)
+    kind(folder / "model.onnx", folder / "program", inference=True, batch_size=BATCH)
     return folder / "program" / "build" / "predict"
 
 
@@ -73,7 +78,7 @@ def program(model, tmp_path_factory):
     folder = tmp_path_factory.mktemp("program")
     gpuopt.export(Logits(model), torch.zeros(2, WINDOW, dtype=torch.int64), folder / "model.onnx", input_names=["input_ids"],
                   output_names=["logits"])
-    Trainer(folder / "model.onnx", folder / "program", OPTIMIZATION_FOR_ONE_STEP, inference=True, batch_size=BATCH)
+    HostPredictor(folder / "model.onnx", folder / "program", inference=True, batch_size=BATCH)
     return folder / "program" / "build" / "predict"
 
 
@@ -124,6 +129,14 @@ def test_keys_and_values_are_kept(model, tmp_path, tokens, cache_capacity):
         generate(program, tmp_path, [[1], [1] * WINDOW], 2)
     assert f"prompt 1 has {WINDOW} tokens and 2 are to follow, but the model has " + (
         f"a cache for the keys and values of {cache_capacity}" if tokens == 1 else f"{WINDOW} positions") in error.value.output
+
+
+@emulated.needs_target
+def test_keys_and_values_are_kept_on_a_gpu(model, tmp_path):
+    """The rows of a cache are copied on the device, in some order of its streams and threads."""
+    program = cached_program(model, tmp_path, 1, 6, emulated.EmulatedTrainer)
+    prompts = [[3], [1, 4, 1, 5], [9, 2]]
+    assert generate(program, tmp_path, prompts, 3) == [expected(model, prompt, 3) for prompt in prompts]
 
 
 def test_the_end_of_a_text(model, program, tmp_path):
