@@ -43,10 +43,12 @@ def threads():
 def compiler_cache(tmp_path_factory):
     """Emitted programs differ little: main.cpp, which takes the compiler longer
     than most steps, is the same in all, and several tests train the same
-    program. ccache finds both when paths are relative to the build's folder."""
+    program. ccache finds both when paths are relative to the program's folder."""
+    os.environ.setdefault("CMAKE_CXX_COMPILER_LAUNCHER", str(Path(__file__).with_name("compiler_launcher.sh")))
+    if os.environ.get("GPUOPT_FULL_TESTS") == "1":
+        os.environ.setdefault("GPUOPT_TEST_KEEP_OPTIMIZATION", "1")
     if shutil.which("ccache") and os.environ.get("GPUOPT_TEST_CCACHE") != "0":
-        for language in ("CXX", "CUDA"):
-            os.environ.setdefault(f"CMAKE_{language}_COMPILER_LAUNCHER", "ccache")
+        os.environ.setdefault("CMAKE_CUDA_COMPILER_LAUNCHER", "ccache")
         os.environ["CCACHE_BASEDIR"] = str(tmp_path_factory.getbasetemp())
         # The headers have just been written; it compares what is in them.
         os.environ.setdefault("CCACHE_SLOPPINESS", "include_file_ctime,include_file_mtime")

@@ -1,0 +1,94 @@
+"""compiler_launcher.sh, by which tests build emitted programs."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from training import execute
+
+LAUNCHER = Path(__file__).with_name("compiler_launcher.sh")
+
+# Both sources say what the header holds, and whether they were optimised.
+PROGRAM = {
+    "CMakeLists.txt": """
+cmake_minimum_required(VERSION 3.22)
+project(program LANGUAGES CXX)
+include(sources.cmake)
+add_executable(trainer ${sources})
+target_include_directories(trainer PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+""",
+    "sources.cmake": "set(sources main.cpp step.cpp)",
+    "value.h": "constexpr int kValue = 1;",
+    "step.cpp": """
+#include "value.h"
+#ifdef __OPTIMIZE__
+int step() { return 10 + kValue; }
+#else
+int step() { return kValue; }
+#endif
+""",
+    "main.cpp": """
+#include "value.h"
+#include <cstdio>
+int step();
+#ifdef __OPTIMIZE__
+int main() { std::printf("%d %d", 10 + kValue, step()); }
+#else
+int main() { std::printf("%d %d", kValue, step()); }
+#endif
+""",
+}
+
+
+class Program:
+    def __init__(self, folder: Path, build: Path):
+        self.folder, self.build_folder = folder, build
+        folder.mkdir(parents=True)
+        for name, text in PROGRAM.items():
+            (folder / name).write_text(text)
+        execute(["cmake", "-S", folder, "-B", build, f"-DCMAKE_CXX_COMPILER_LAUNCHER={LAUNCHER}", "-DCMAKE_CXX_FLAGS=-O2"])
+
+    def output(self) -> str:
+        """Builds and runs it; what is built is up to date then."""
+        execute(["cmake", "--build", self.build_folder])
+        assert "Building" not in execute(["cmake", "--build", self.build_folder])
+        return execute([self.build_folder / "trainer"])
+
+
+@pytest.fixture(params=["ccache", "no ccache"])
+def cached(request, tmp_path, monkeypatch):
+    """Whether ccache is used; it begins empty."""
+    if request.param == "ccache" and not shutil.which("ccache"):
+        pytest.skip("no ccache")
+    monkeypatch.setenv("GPUOPT_TEST_CCACHE", "1" if request.param == "ccache" else "0")
+    monkeypatch.setenv("CCACHE_DIR", str(tmp_path / "ccache"))
+    monkeypatch.setenv("CCACHE_STATSLOG", str(tmp_path / "log"))
+    monkeypatch.delenv("GPUOPT_TEST_KEEP_OPTIMIZATION", raising=False)
+    return request.param == "ccache"
+
+
+def test_programs_share_objects_but_not_headers(cached, tmp_path):
+    first = Program(tmp_path / "a", tmp_path / "a" / "build")
+    assert first.output() == "1 11"
+    second = Program(tmp_path / "b c" / "d & e", tmp_path / "elsewhere" / "build")
+    assert second.output() == "1 11"
+    if cached:
+        log = (tmp_path / "log").read_text()
+        assert log.count("# main.cpp\ndirect_cache_hit") == log.count("# step.cpp\ndirect_cache_hit") == 1, log
+    # What came from the cache is compiled again once a header of its own program changes.
+    for program in (first, second):
+        (program.folder / "value.h").write_text("constexpr int kValue = 2;")
+    assert [program.output() for program in (first, second)] == ["2 12", "2 12"]
+
+
+def test_optimization_may_be_kept(tmp_path, monkeypatch):
+    monkeypatch.setenv("GPUOPT_TEST_KEEP_OPTIMIZATION", "1")
+    assert Program(tmp_path / "a", tmp_path / "build").output() == "11 11"
+
+
+def test_a_program_that_does_not_compile(tmp_path):
+    program = Program(tmp_path / "a", tmp_path / "build")
+    (program.folder / "value.h").write_text("#error is here")
+    with pytest.raises(AssertionError, match="#error is here"):
+        program.output()
