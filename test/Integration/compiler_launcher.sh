@@ -5,8 +5,9 @@
 # usage: compiler_launcher.sh COMPILER ARGUMENT...
 #
 # GPUOPT_TEST_KEEP_OPTIMIZATION=1 leaves the optimization as it is, GPUOPT_TEST_CCACHE=0
-# leaves ccache out.
+# leaves ccache out, GPUOPT_TEST_PRECOMPILED is a folder for precompiled headers.
 set -euo pipefail
+tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 launch() {
   if [[ ${GPUOPT_TEST_CCACHE:-1} != 0 ]] && type -P ccache >/dev/null; then
@@ -56,6 +57,9 @@ done
 [[ $dependencies == /* ]] || dependencies=$PWD/$dependencies
 cd "$program"
 export CCACHE_BASEDIR=$program
+if [[ -n ${GPUOPT_TEST_PRECOMPILED:-} ]]; then
+  export CCACHE_PREFIX=$tests/precompiled_runtime.sh
+fi
 status=0
 (launch "${arguments[@]}") || status=$?
 ((status == 0)) || exit "$status"

@@ -16,12 +16,13 @@ cmake_minimum_required(VERSION 3.22)
 project(program LANGUAGES CXX)
 include(sources.cmake)
 add_executable(trainer ${sources})
+set_source_files_properties(${sources} PROPERTIES LANGUAGE CXX)
 target_include_directories(trainer PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 """,
-    "sources.cmake": "set(sources main.cpp step.cpp)",
-    "value.h": "constexpr int kValue = 1;",
-    "step.cpp": """
-#include "value.h"
+    "sources.cmake": "set(sources main.cpp step.cu)",
+    "gpuopt/runtime.h": "#pragma once\nconstexpr int kValue = 1;",
+    "step.cu": """
+#include "gpuopt/runtime.h"
 #ifdef __OPTIMIZE__
 int step() { return 10 + kValue; }
 #else
@@ -29,7 +30,7 @@ int step() { return kValue; }
 #endif
 """,
     "main.cpp": """
-#include "value.h"
+#include "gpuopt/runtime.h"
 #include <cstdio>
 int step();
 #ifdef __OPTIMIZE__
@@ -44,10 +45,11 @@ int main() { std::printf("%d %d", kValue, step()); }
 class Program:
     def __init__(self, folder: Path, build: Path):
         self.folder, self.build_folder = folder, build
-        folder.mkdir(parents=True)
+        (folder / "gpuopt").mkdir(parents=True)
         for name, text in PROGRAM.items():
             (folder / name).write_text(text)
-        execute(["cmake", "-S", folder, "-B", build, f"-DCMAKE_CXX_COMPILER_LAUNCHER={LAUNCHER}", "-DCMAKE_CXX_FLAGS=-O2"])
+        execute(["cmake", "-S", folder, "-B", build, "-DCMAKE_CXX_COMPILER=g++", f"-DCMAKE_CXX_COMPILER_LAUNCHER={LAUNCHER}",
+                 "-DCMAKE_CXX_FLAGS=-O2"])
 
     def output(self) -> str:
         """Builds and runs it; what is built is up to date then."""
@@ -56,15 +58,25 @@ class Program:
         return execute([self.build_folder / "trainer"])
 
 
+    def set_value(self, text: str):
+        (self.folder / "gpuopt" / "runtime.h").write_text(f"#pragma once\nconstexpr int kValue = {text};")
+
+
+@pytest.fixture(autouse=True)
+def empty_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("CCACHE_DIR", str(tmp_path / "ccache"))
+    monkeypatch.setenv("CCACHE_STATSLOG", str(tmp_path / "log"))
+    monkeypatch.setenv("GPUOPT_TEST_PRECOMPILED", str(tmp_path / "precompiled"))
+    (tmp_path / "precompiled").mkdir()
+    monkeypatch.delenv("GPUOPT_TEST_KEEP_OPTIMIZATION", raising=False)
+
+
 @pytest.fixture(params=["ccache", "no ccache"])
-def cached(request, tmp_path, monkeypatch):
-    """Whether ccache is used; it begins empty."""
+def cached(request, monkeypatch):
+    """Whether ccache is used."""
     if request.param == "ccache" and not shutil.which("ccache"):
         pytest.skip("no ccache")
     monkeypatch.setenv("GPUOPT_TEST_CCACHE", "1" if request.param == "ccache" else "0")
-    monkeypatch.setenv("CCACHE_DIR", str(tmp_path / "ccache"))
-    monkeypatch.setenv("CCACHE_STATSLOG", str(tmp_path / "log"))
-    monkeypatch.delenv("GPUOPT_TEST_KEEP_OPTIMIZATION", raising=False)
     return request.param == "ccache"
 
 
@@ -75,10 +87,15 @@ def test_programs_share_objects_but_not_headers(cached, tmp_path):
     assert second.output() == "1 11"
     if cached:
         log = (tmp_path / "log").read_text()
-        assert log.count("# main.cpp\ndirect_cache_hit") == log.count("# step.cpp\ndirect_cache_hit") == 1, log
+        assert log.count("# main.cpp\ndirect_cache_hit") == log.count("# step.cu\ndirect_cache_hit") == 1, log
+        # With headers that another program precompiled.
+        with open(second.folder / "step.cu", "a") as file:
+            file.write("int another;")
+        assert second.output() == "1 11"
+        assert len(list(tmp_path.glob("precompiled/*/runtime.h.gch"))) == 1
     # What came from the cache is compiled again once a header of its own program changes.
     for program in (first, second):
-        (program.folder / "value.h").write_text("constexpr int kValue = 2;")
+        program.set_value("2")
     assert [program.output() for program in (first, second)] == ["2 12", "2 12"]
 
 
@@ -89,6 +106,6 @@ def test_optimization_may_be_kept(tmp_path, monkeypatch):
 
 def test_a_program_that_does_not_compile(tmp_path):
     program = Program(tmp_path / "a", tmp_path / "build")
-    (program.folder / "value.h").write_text("#error is here")
-    with pytest.raises(AssertionError, match="#error is here"):
+    program.set_value("unknown")
+    with pytest.raises(AssertionError, match="gpuopt/runtime.h:2.*unknown.* was not declared"):
         program.output()
