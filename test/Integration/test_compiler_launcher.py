@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from emulated import COMPILER
 from training import execute
 
 LAUNCHER = Path(__file__).with_name("compiler_launcher.sh")
@@ -20,8 +21,10 @@ set_source_files_properties(${sources} PROPERTIES LANGUAGE CXX)
 target_include_directories(trainer PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 """,
     "sources.cmake": "set(sources main.cpp step.cu)",
+    "step.h": "#pragma once",
     "gpuopt/runtime.h": "#pragma once\nconstexpr int kValue = 1;",
     "step.cu": """
+#include "step.h"
 #include "gpuopt/runtime.h"
 #ifdef __OPTIMIZE__
 int step() { return 10 + kValue; }
@@ -43,12 +46,12 @@ int main() { std::printf("%d %d", kValue, step()); }
 
 
 class Program:
-    def __init__(self, folder: Path, build: Path):
+    def __init__(self, folder: Path, build: Path, compiler="g++"):
         self.folder, self.build_folder = folder, build
         (folder / "gpuopt").mkdir(parents=True)
         for name, text in PROGRAM.items():
             (folder / name).write_text(text)
-        execute(["cmake", "-S", folder, "-B", build, "-DCMAKE_CXX_COMPILER=g++", f"-DCMAKE_CXX_COMPILER_LAUNCHER={LAUNCHER}",
+        execute(["cmake", "-S", folder, "-B", build, f"-DCMAKE_CXX_COMPILER={compiler}", f"-DCMAKE_CXX_COMPILER_LAUNCHER={LAUNCHER}",
                  "-DCMAKE_CXX_FLAGS=-O2"])
 
     def output(self) -> str:
@@ -88,15 +91,32 @@ def test_programs_share_objects_but_not_headers(cached, tmp_path):
     if cached:
         log = (tmp_path / "log").read_text()
         assert log.count("# main.cpp\ndirect_cache_hit") == log.count("# step.cu\ndirect_cache_hit") == 1, log
-        # With headers that another program precompiled.
-        with open(second.folder / "step.cu", "a") as file:
-            file.write("int another;")
-        assert second.output() == "1 11"
-        assert len(list(tmp_path.glob("precompiled/*/runtime.h.gch"))) == 1
     # What came from the cache is compiled again once a header of its own program changes.
     for program in (first, second):
         program.set_value("2")
     assert [program.output() for program in (first, second)] == ["2 12", "2 12"]
+
+
+@pytest.mark.skipif(not shutil.which("ccache"), reason="no ccache")
+@pytest.mark.parametrize("compiler", ["g++", COMPILER])
+def test_headers_are_precompiled(compiler, tmp_path):
+    """From the second program on that has them."""
+    programs = [Program(tmp_path / name, tmp_path / name / "build", compiler) for name in ("a", "b c", "d")]
+    for number, program in enumerate(programs):
+        with open(program.folder / "step.cu", "a") as file:
+            file.write(f"int number_{number};")
+        assert program.output() == "1 11"
+        assert len(list(tmp_path.glob("precompiled/*/runtime.h.gch"))) == min(number, 1)
+    for program in programs:
+        program.set_value("2")
+        assert program.output() == "2 12"
+    # Under the name of the program's own, and step.h before them.
+    for program in programs:
+        (program.folder / "step.h").write_text("#pragma once\n#define VALUE 3")
+        program.set_value("VALUE")
+        (program.folder / "main.cpp").write_text(PROGRAM["main.cpp"].replace("#include", '#include "step.h"\n#include', 1))
+        assert program.output() == "3 13"
+    assert len(list(tmp_path.glob("precompiled/*/runtime.h.gch"))) == 3
 
 
 def test_optimization_may_be_kept(tmp_path, monkeypatch):
