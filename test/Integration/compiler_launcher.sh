@@ -4,8 +4,8 @@
 #
 # usage: compiler_launcher.sh COMPILER ARGUMENT...
 #
-# GPUOPT_TEST_KEEP_OPTIMIZATION=1 leaves the optimization as it is, GPUOPT_TEST_CCACHE=0
-# leaves ccache out, GPUOPT_TEST_PRECOMPILED is a folder for precompiled headers.
+# GPUOPT_TEST_PRECOMPILED is a folder for precompiled headers, which are used if it is given.
+# GPUOPT_TEST_KEEP_OPTIMIZATION=1 compiles as a user does, GPUOPT_TEST_CCACHE=0 without ccache.
 set -euo pipefail
 tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
@@ -57,7 +57,7 @@ done
 [[ $dependencies == /* ]] || dependencies=$PWD/$dependencies
 cd "$program"
 export CCACHE_BASEDIR=$program
-if [[ -n ${GPUOPT_TEST_PRECOMPILED:-} ]]; then
+if [[ -n ${GPUOPT_TEST_PRECOMPILED:-} && ${GPUOPT_TEST_KEEP_OPTIMIZATION:-} != 1 ]]; then
   export CCACHE_PREFIX=$tests/precompiled_runtime.sh
 fi
 status=0
