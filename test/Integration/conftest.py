@@ -39,14 +39,26 @@ def threads():
     torch.set_num_threads(THREADS)
 
 
+def shared_folder(tmp_path_factory, name: str) -> Path:
+    """One for all workers of a run."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
 @pytest.fixture(scope="session", autouse=True)
 def compiler_cache(tmp_path_factory):
     """Emitted programs differ little: main.cpp, which takes the compiler longer
     than most steps, is the same in all, and several tests train the same
-    program. ccache finds both when paths are relative to the build's folder."""
+    program. ccache finds both when paths are relative to the program's folder."""
+    os.environ.setdefault("CMAKE_CXX_COMPILER_LAUNCHER", str(Path(__file__).with_name("compiler_launcher.sh")))
+    if os.environ.get("GPUOPT_FULL_TESTS") == "1":
+        os.environ.setdefault("GPUOPT_TEST_KEEP_OPTIMIZATION", "1")
+    else:
+        os.environ.setdefault("GPUOPT_TEST_PRECOMPILED", str(shared_folder(tmp_path_factory, "precompiled")))
     if shutil.which("ccache") and os.environ.get("GPUOPT_TEST_CCACHE") != "0":
-        for language in ("CXX", "CUDA"):
-            os.environ.setdefault(f"CMAKE_{language}_COMPILER_LAUNCHER", "ccache")
+        os.environ.setdefault("CMAKE_CUDA_COMPILER_LAUNCHER", "ccache")
         os.environ["CCACHE_BASEDIR"] = str(tmp_path_factory.getbasetemp())
         # The headers have just been written; it compares what is in them.
         os.environ.setdefault("CCACHE_SLOPPINESS", "include_file_ctime,include_file_mtime")
@@ -63,6 +75,4 @@ def small_model(tmp_path_factory):
 
 @pytest.fixture(scope="session", autouse=True)
 def exports(tmp_path_factory):
-    import exports
-
-    os.environ["GPUOPT_TEST_EXPORTS"] = str(exports.shared_folder(tmp_path_factory))
+    os.environ["GPUOPT_TEST_EXPORTS"] = str(shared_folder(tmp_path_factory, "exports"))

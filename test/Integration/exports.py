@@ -9,14 +9,6 @@ import gpuopt
 import models
 
 
-def shared_folder(tmp_path_factory) -> Path:
-    """One for all workers of a run."""
-    base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "exports"
-    folder.mkdir(exist_ok=True)
-    return folder
-
-
 def export_case(name: str, path: Path) -> models.Case:
     """Makes the case `name` and gives its file the name `path`."""
     case = models.make(name)

