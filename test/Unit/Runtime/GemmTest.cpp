@@ -192,6 +192,93 @@ TEST(Gemm, SameBitsAgain) {
   EXPECT_EQ(first, second);
 }
 
+// ---- Few rows ---------------------------------------------------------------
+
+// Returns a product of dense matrices, B as it is or transposed.
+GemmShape shape_of(int64_t m, int64_t n, int64_t k, bool is_transposed) {
+  GemmShape s;
+  s.m = m, s.n = n, s.k = k;
+  s.a_m = k, s.c_m = n;
+  s.b_k = is_transposed ? 1 : n, s.b_n = is_transposed ? k : 1;
+  return s;
+}
+
+TEST(FewRows, AreComputedInEveryLayout) {
+  for (const bool is_transposed : {false, true})
+    for (const auto &[m, n, k] : {std::array<int64_t, 3>{1, 64, 1},
+                                  {1, 65, 7},
+                                  {1, 5000, 33},
+                                  {1, 300, 128},
+                                  {2, 97, 50},
+                                  {2, 2100, 24}}) {
+      SCOPED_TRACE(testing::Message()
+                   << m << " " << n << " " << k << " " << is_transposed);
+      GemmShape dense = shape_of(m, n, k, is_transposed), strided = dense;
+      ASSERT_TRUE(detail::has_few_rows(simplified(dense)));
+      strided.a_m = 1, strided.a_k = m + 1;
+      strided.c_m = 1, strided.c_n = m + 2;
+      (is_transposed ? strided.b_n : strided.b_k) += 3;
+      for (const GemmShape &s : {dense, strided})
+        for (const GemmOptions &o :
+             {GemmOptions{}, GemmOptions{0.125, 1}, GemmOptions{0.5, 0}})
+          for (const bool bias : {false, true}) {
+            expect_product<float, float>(s, o, bias, 2e-6);
+            expect_product<f16, f16>(s, o, bias, 1e-3);
+            expect_product<f16, float>(s, o, bias, 2e-6);
+            expect_product<bf16, bf16>(s, o, bias, 1e-2);
+            expect_product<bf16, float>(s, o, bias, 2e-6);
+          }
+    }
+}
+
+template <class T>
+std::vector<T> product_of(Context &ctx, const GemmShape &s) {
+  const auto a = random_values<T>(size_t(s.m * s.k), 1),
+             b = random_values<T>(size_t(s.k * s.n), 2);
+  std::vector<T> c(size_t(s.m * s.n));
+  ctx.add_unchanged(reinterpret_cast<char *>(const_cast<T *>(b.data())),
+                    b.size() * sizeof(T), true);
+  gemm(ctx, s, a.data(), b.data(), c.data());
+  // Its memory would have been given back.
+  EXPECT_EQ(memcmp(b.data(), random_values<T>(b.size(), 2).data(),
+                   b.size() * sizeof(T)),
+            0);
+  return c;
+}
+
+// Threads have shares of columns, and no sum depends on who has which. B, which
+// no step changes, is read where it is and not packed.
+TEST(FewRows, HaveTheSameBitsWithAnyThreads) {
+  for (const bool is_transposed : {false, true})
+    for (const int64_t m : {1, 2}) {
+      const GemmShape s = shape_of(m, 4099, 260, is_transposed);
+      Context one(1);
+      const auto expected = product_of<float>(one, s);
+      const auto in_half = product_of<f16>(one, s);
+      for (const int threads : {2, 3, 5}) {
+        Context ctx(threads);
+        EXPECT_EQ(product_of<float>(ctx, s), expected);
+        EXPECT_EQ(memcmp(product_of<f16>(ctx, s).data(), in_half.data(),
+                         in_half.size() * sizeof(f16)),
+                  0);
+      }
+    }
+}
+
+TEST(FewRows, AreToldByTheShape) {
+  auto are_few = [](int64_t m, int64_t n, int64_t k) {
+    return detail::has_few_rows(shape_of(m, n, k, false));
+  };
+  EXPECT_TRUE(are_few(1, 768, 3072));
+  EXPECT_TRUE(are_few(2, 768, 3072));
+  EXPECT_FALSE(are_few(3, 768, 3072)); // oneDNN computes them in less time
+  EXPECT_FALSE(are_few(1, 32, 768));   // too few columns for many threads
+  EXPECT_FALSE(are_few(2, 64, 100000));
+  GemmShape scattered = shape_of(1, 768, 3072, false);
+  scattered.b_n = 2, scattered.b_k *= 2;
+  EXPECT_FALSE(detail::has_few_rows(scattered));
+}
+
 // ---- Epilogues --------------------------------------------------------------
 
 double gelu_of(double x) {

@@ -1,10 +1,11 @@
 // Products on the host: oneDNN for float and, where the processor has it, bf16;
 // other half precision is widened to float; double by blocked loops, since
-// oneDNN has none.
+// oneDNN has none. Products with one or two rows have kernels of their own.
 #pragma once
 
 #include "gpuopt/ops/gemm.h"
 #include "gpuopt/ops/gemm_epilogue_host.h"
+#include "gpuopt/ops/gemm_few_rows_host.h"
 #include "gpuopt/ops/gemm_packing_host.h"
 #include "gpuopt/ops/wide_host.h"
 
@@ -229,6 +230,16 @@ bool split_broadcast_batch(Context &ctx, const GemmShape &s, const T *a,
   return false;
 }
 
+// Whether oneDNN's packed matrix is read faster than B as it is stored. The
+// processor computes with pairs of bf16 along k, which only the packed one has
+// side by side where B's columns lie along k and are short.
+template <class T>
+bool is_faster_packed(Context &ctx, const GemmShape &s, const T *b) {
+  return std::is_same_v<T, bf16> && !must_widen<T>() && s.b_n != 1 &&
+         s.k < kLongColumn && ctx.packed_weights.has(b) &&
+         can_keep_right_matrix(s, sizeof(T));
+}
+
 } // namespace detail
 
 template <class T, class C>
@@ -241,18 +252,20 @@ void gemm(Context &ctx, const GemmShape &shape, const T *a, const T *b, C *c,
     return detail::gemm_with_epilogue(ctx, s, a, b, c, o);
   if constexpr (std::is_same_v<T, double>) {
     detail::double_gemm(ctx, s, a, b, c, o);
-  } else if constexpr (std::is_same_v<T, f16>) {
-    detail::wide_gemm(ctx, s, a, b, c, o);
   } else {
+    if (s.c_n != 1 && s.c_m == 1 && !o.bias) {
+      s = transposed(s);
+      std::swap(a, b);
+    }
+    if (detail::has_few_rows(s) && !detail::is_faster_packed(ctx, s, b))
+      return detail::gemm_of_few_rows(ctx, s, a, b, c, o);
+    if constexpr (std::is_same_v<T, f16>)
+      return detail::wide_gemm(ctx, s, a, b, c, o);
     if constexpr (std::is_same_v<T, bf16>)
       if (detail::must_widen<T>())
         return detail::wide_gemm(ctx, s, a, b, c, o);
     if (detail::split_broadcast_batch(ctx, s, a, b, c, o))
       return;
-    if (s.c_n != 1 && s.c_m == 1 && !o.bias) {
-      s = transposed(s);
-      std::swap(a, b);
-    }
     const auto *late_bias =
         o.alpha != 1 ? static_cast<const C *>(o.bias) : nullptr;
     if (late_bias)
