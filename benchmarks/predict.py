@@ -2,8 +2,8 @@
 """Computes models' outputs by gpuopt's host programs and by onnxruntime,
 alternately, and prints times of a batch and resident memory side by side.
 
-usage: predict.py [MODEL...] [--batches 1,8] [--rounds 6] [--threads 2] [--work FOLDER] [--driver PATH]
-                  [--build-only | --built]
+usage: predict.py [MODEL...] [--batches 1,8] [--rounds 6] [--threads 2] [--wait-policy active|passive]
+                  [--work FOLDER] [--driver PATH] [--build-only | --built]
 
 Both sides are processes of Python that read the same ONNX file, which has the
 model in evaluation mode, and compute the same batch again and again: gpuopt by
@@ -12,11 +12,17 @@ while the other is stopped, for half a second or three batches, whichever is
 longer; then it is the other's turn. The first batch after a pause does not
 count. The largest difference of their outputs is printed, too.
 
+--wait-policy says how gpuopt's threads wait for the next kernel, by the
+variable OMP_WAIT_POLICY of their process: a program that is loaded leaves that
+to OpenMP, which lets them spin. Where others use the cores, threads that sleep
+("passive") are faster.
+
 --build-only makes the files and the programs in the folder that --work names,
 and measures nothing; --built runs what lies there, so that a machine that is
 quiet for a short while spends all of it on predictions.
 
-`ratio` is the median over that of gpuopt. `peak` is the resident memory at its
+`time/ort` is the median over that of onnxruntime: below 1 is faster than
+onnxruntime, 1.5 takes half as long again. `peak` is the resident memory at its
 highest since the process began, `steady` since the fifth batch.
 """
 
@@ -73,21 +79,24 @@ def build(model: str, batch: int, work: pathlib.Path, driver: str) -> pathlib.Pa
     return folder
 
 
-def start(name: str, folder: pathlib.Path, threads: int) -> Side:
+def start(name: str, folder: pathlib.Path, options: argparse.Namespace) -> Side:
     out = folder / name
     out.mkdir(exist_ok=True)
     (out / "metrics.jsonl").unlink(missing_ok=True)
     worker = HERE / "trainers" / "predict_worker.py"
-    return Side(name, [sys.executable, str(worker), str(folder), str(out), f"--mode={name}", f"--threads={threads}"], out,
-                {"OMP_NUM_THREADS": str(threads)})
+    environment = {"OMP_NUM_THREADS": str(options.threads)}
+    if name == "gpuopt" and options.wait_policy:
+        environment["OMP_WAIT_POLICY"] = options.wait_policy
+    return Side(name, [sys.executable, str(worker), str(folder), str(out), f"--mode={name}", f"--threads={options.threads}"], out,
+                environment)
 
 
 def compare(model: str, batch: int, folder: pathlib.Path, options: argparse.Namespace) -> float:
-    """Prints the rows; returns how many times as long onnxruntime takes."""
+    """Prints the rows; returns gpuopt's median over onnxruntime's."""
     sides: list[Side] = []
     try:
         for name in ("gpuopt", "onnxruntime"):
-            sides.append(start(name, folder, options.threads))
+            sides.append(start(name, folder, options))
             sides[-1].warm_up(WARM_UP_BATCHES)
         for _ in range(options.rounds):
             for side in sides:
@@ -98,9 +107,9 @@ def compare(model: str, batch: int, folder: pathlib.Path, options: argparse.Name
         for side, median in zip(sides, medians):
             times = side.step_times()
             peak, steady = side.memory_in_mib()
-            print(f"{model:<13} {batch:>5} {side.name:<11} {median:9.2f} {min(times):9.2f} {median / medians[0]:6.2f} {len(times):6} "
+            print(f"{model:<13} {batch:>5} {side.name:<11} {median:9.2f} {min(times):9.2f} {median / medians[1]:8.2f} {len(times):6} "
                   f"{peak:8.0f} {steady:8.0f} {difference:10.1e}", flush=True)
-        return medians[1] / medians[0]
+        return medians[0] / medians[1]
     finally:
         for side in sides:
             side.end()
@@ -112,6 +121,7 @@ def main() -> None:
     parser.add_argument("--batches", default="1,8")
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--wait-policy", choices=["active", "passive"])
     parser.add_argument("--work", type=pathlib.Path)
     parser.add_argument("--driver", default=str(HERE.parent / "build" / "bin" / "gpuopt"))
     parser.add_argument("--build-only", action="store_true")
@@ -121,7 +131,7 @@ def main() -> None:
         parser.error("--build-only and --built want --work, the folder in which programs are built")
     batches = [int(text) for text in options.batches.split(",")]
     if not options.build_only:
-        print(f"{'model':<13} {'batch':>5} {'side':<11} {'median ms':>9} {'min ms':>9} {'ratio':>6} {'count':>6} "
+        print(f"{'model':<13} {'batch':>5} {'side':<11} {'median ms':>9} {'min ms':>9} {'time/ort':>8} {'count':>6} "
               f"{'peak MiB':>8} {'steady':>8} {'difference':>10}", flush=True)
     ratios = []
     with tempfile.TemporaryDirectory(prefix="gpuopt-predict-") as scratch:
@@ -135,7 +145,8 @@ def main() -> None:
                     ratios.append(compare(model, batch, folder, options))
     if ratios:
         mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-        print(f"onnxruntime takes {mean:.2f} times as long, in geometric mean over {len(ratios)} cases")
+        print(f"gpuopt takes {mean:.2f} times as long as onnxruntime, in geometric mean over {len(ratios)} cases: "
+              f"it is {'faster' if mean < 1 else 'not faster'}")
 
 
 if __name__ == "__main__":
