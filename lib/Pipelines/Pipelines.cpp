@@ -261,6 +261,11 @@ static void addPrecision(OpPassManager &passes, const PipelineOptions &options,
   if (options.isForGpu && options.fuseEpilogues)
     passes.addPass(kernels::createSumOperands(
         withKernelDevice(kernels::SumOperandsOptions(), options)));
+  // Nothing looks for the last stages of sums any more, so these can become a
+  // part of small kernels that read them.
+  if (options.isForGpu)
+    passes.addPass(kernels::createFinishSums(
+        withKernelDevice(kernels::FinishSumsOptions(), options)));
   // Kernels have their types and their places. The parts of sums will live
   // until one launch adds them up, which the schedule has to know.
   kernels::CollectSumsOptions sums;

@@ -45,13 +45,28 @@ void copyOperand(OpOperand &operand) {
   operand.set(copyOf(builder, operand.getOwner()->getLoc(), operand.get()));
 }
 
+/// The copies that calls of one block read, by what they are copies of.
+using Copies = llvm::DenseMap<Value, Value>;
+
+/// Has a call read a copy: the one that an earlier call reads, if there is one.
+/// The schedule may still make it anew.
+void shareCopy(OpOperand &operand, Copies &copies) {
+  Value &copy = copies[operand.get()];
+  if (!copy) {
+    OpBuilder builder(operand.getOwner());
+    copy = copyOf(builder, operand.getOwner()->getLoc(), operand.get());
+  }
+  operand.set(copy);
+}
+
 class MaterializeViews
     : public kernels::impl::MaterializeViewsBase<MaterializeViews> {
   void runOnOperation() override {
     getOperation()->walk([&](train::StepOp step) {
       copyStaleReads(step.getBody().front());
+      Copies copies;
       for (Operation &op : llvm::make_early_inc_range(step.getBody().front()))
-        materializeOperands(&op);
+        materializeOperands(&op, copies);
       for (ScanOp scan : step.getBody().getOps<ScanOp>())
         materializeIteration(scan);
     });
@@ -59,9 +74,10 @@ class MaterializeViews
 
   static void materializeIteration(ScanOp scan) {
     Operation *yield = scan.getIteration().getTerminator();
+    Copies copies;
     for (Operation &op :
          llvm::make_early_inc_range(scan.getIteration().without_terminator()))
-      materializeOperands(&op);
+      materializeOperands(&op, copies);
     // Each of the values that are yielded is written to where the loop's
     // result has its entry, so it has memory of its own.
     llvm::SmallDenseSet<Value> written;
@@ -99,7 +115,7 @@ class MaterializeViews
     });
   }
 
-  static void materializeOperands(Operation *op) {
+  static void materializeOperands(Operation *op, Copies &copies) {
     if (auto reshape = dyn_cast<ReshapeOp>(op)) {
       if (!viewOf(reshape.getResult()))
         copyOperand(reshape.getInputMutable());
@@ -108,7 +124,7 @@ class MaterializeViews
     if (isViewOp(op) || isa<FusedOp>(op))
       return;
     if (auto call = dyn_cast<RuntimeCallOpInterface>(op))
-      return materializeCall(call);
+      return materializeCall(call, copies);
     if (auto concat = dyn_cast<ConcatOp>(op))
       return materializeParts(concat);
     for (OpOperand &operand : op->getOpOperands())
@@ -117,13 +133,13 @@ class MaterializeViews
   }
 
   /// Copies one operand after the other, until the call can read them all.
-  static void materializeCall(RuntimeCallOpInterface call) {
+  static void materializeCall(RuntimeCallOpInterface call, Copies &copies) {
     for (OpOperand &operand : call->getOpOperands()) {
       if (canReadOperands(call))
         return;
       if (!viewOf(operand.get())->isDense() ||
           isa_and_nonnull<BroadcastOp>(operand.get().getDefiningOp()))
-        copyOperand(operand);
+        shareCopy(operand, copies);
     }
     // A product of dense operands whose letters are in order has a layout once
     // the result's letters form groups.

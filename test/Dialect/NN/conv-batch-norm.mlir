@@ -9,10 +9,11 @@
 // FORMULA-DAG: %[[W:.*]] = nn.reshape %arg1 : tensor<16x8x1x1xf32> to tensor<16x8xf32>
 // FORMULA-DAG: nn.reduce sum %arg0 [0, 1, 2] {nn.from = "conv_batch_norm"}
 // FORMULA-DAG: %[[SQUARES:.*]] = nn.contract "nhwc,nhwd->cd" %arg0, %arg0 wide {nn.from = "conv_batch_norm"}
-// FORMULA: %[[MEANS:.*]] = arith.mulf %[[SQUARES]]
-// FORMULA: %[[MOMENTS:.*]] = nn.contract "oc,cd->od" %[[W]], %[[MEANS]] full {nn.from = "conv_batch_norm"}
+// FORMULA: %[[MOMENTS:.*]] = nn.contract "oc,cd->od" %[[W]], %[[SQUARES]] full {nn.from = "conv_batch_norm"}
 // FORMULA: %[[TERMS:.*]] = arith.mulf %[[W]], %[[MOMENTS]]
-// FORMULA: nn.reduce sum %[[TERMS]] [1]
+// FORMULA: %[[SECOND:.*]] = nn.reduce sum %[[TERMS]] [1]
+// Of the mean over pixels, no more than a number for each channel is made.
+// FORMULA: arith.mulf %[[SECOND]], %{{.*}} : tensor<16x1xf32>
 // FORMULA: math.rsqrt
 // FORMULA: %[[SCALED:.*]] = arith.mulf %[[W]], %
 // FORMULA: nn.contract "nhwc,oc->nhwo" %arg0, %[[SCALED]] bias %{{.*}} {nn.from = "conv_batch_norm"} : tensor<2x4x4x8xf32>, tensor<16x8xf32> bias tensor<16xf32>

@@ -78,3 +78,17 @@ train.step @statistics micro ("x" %x: tensor<4xf32>) {
   train.write @a, %x : tensor<4xf32>
   train.write @c, %a : tensor<4xf32>
 }
+
+// Two calls that want the same copy read one.
+// CHECK-LABEL: train.step @copied_once
+// CHECK: %[[C:.*]] = nn.fused "copy"
+// CHECK: nn.conv %[[C]], %
+// CHECK-NOT: nn.fused "copy"
+// CHECK: nn.conv_weight_grad %[[C]], %
+train.step @copied_once micro ("x" %x: tensor<2x3x8x8xf32>, "w" %w: tensor<6x3x3x3xf32>) {
+  %0 = nn.transpose %x [0, 2, 3, 1] : tensor<2x3x8x8xf32>
+  %1 = nn.conv %0, %w strides [1, 1] pads [1, 1, 1, 1] dilations [1, 1] groups 1 : tensor<2x8x8x3xf32>, tensor<6x3x3x3xf32>
+  %2 = nn.conv_weight_grad %0, %1 strides [1, 1] pads [1, 1, 1, 1] dilations [1, 1] groups 1
+      : tensor<2x8x8x3xf32>, tensor<2x8x8x6xf32> to tensor<6x3x3x3xf32>
+  train.output "y", %2 : tensor<6x3x3x3xf32>
+}

@@ -36,6 +36,37 @@ TEST_F(SumPartsTest, AddsUpAnyNumberOfPartsAndColumns) {
   }
 }
 
+// Rows of halves: fewer than one part has, a last part that is not full, and
+// more than the least number for each part. The same bits come in any order of
+// blocks.
+TEST_F(SumPartsTest, AddsUpManyRowsByParts) {
+  for (const auto &[rows, columns] :
+       {std::pair<int64_t, int64_t>{1, 64}, {64, 72}, {200, 130}, {75000, 8}}) {
+    SCOPED_TRACE(rows);
+    const ColumnSumsLayout layout(rows, columns, sizeof(float));
+    EXPECT_LE(layout.parts, kMostColumnSumsParts);
+    EXPECT_GE(layout.parts * layout.rows_of_part, rows);
+    EXPECT_EQ(layout.parts > 1, rows > kLeastRowsOfPart);
+    const auto values = random_values<f16>(size_t(rows * columns), 3);
+    const OnDevice<f16> x(values);
+    const OnDevice<char> memory(size_t(layout.bytes));
+    std::vector<float> sums[2];
+    for (uint64_t seed : {1, 2}) {
+      emulation::seed_machine(seed);
+      const OnDevice<float> y(static_cast<size_t>(columns));
+      Context ctx;
+      ctx.use_workspace(memory.data, memory.n);
+      sum_many_rows(ctx, rows, columns, x.data, y.data);
+      sums[seed - 1] = y.values();
+    }
+    std::vector<float> wide;
+    for (const f16 &value : values)
+      wide.push_back(load_scalar(&value));
+    expect_sums(wide, rows, columns, sums[0].data());
+    EXPECT_EQ(sums[0], sums[1]);
+  }
+}
+
 DEVICE_TABLE SumPartsRow kRows[] = {{32768, 0, 40, 130, 0},
                                     {36864, 20800, 33, 64, 3}};
 

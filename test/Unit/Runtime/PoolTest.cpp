@@ -44,16 +44,31 @@ const PoolShape kShapes[] = {
      .count_include_pad = 1},
 };
 
-template <class T>
+// Elements of a window that others lie between.
+const PoolShape kDilated = {.n = 1,
+                            .h = 9,
+                            .w = 11,
+                            .c = 5,
+                            .oh = 4,
+                            .ow = 4,
+                            .kh = 3,
+                            .kw = 2,
+                            .stride = {2, 3},
+                            .pad_begin = {1, 0},
+                            .pad_end = {1, 0},
+                            .dilation = {2, 2}};
+
+template <class T, class I>
 void check(const PoolShape &s) {
   Context ctx(2);
   const size_t in = size_t(s.n * s.h * s.w * s.c),
                out = size_t(s.n * s.oh * s.ow * s.c);
   const auto x = random_values<T>(in, 1), dy = random_values<T>(out, 2);
   std::vector<T> highest(out), mean(out), dx(in);
-  std::vector<int32_t> argmax(out);
+  std::vector<I> argmax(out);
   max_pool_forward(ctx, s, x.data(), highest.data(), argmax.data());
-  avg_pool_forward(ctx, s, x.data(), mean.data());
+  if (s.dilation[0] == 1)
+    avg_pool_forward(ctx, s, x.data(), mean.data());
   for (int64_t n = 0; n < s.n; n++)
     for (int64_t p = 0; p < s.oh; p++)
       for (int64_t q = 0; q < s.ow; q++)
@@ -62,8 +77,10 @@ void check(const PoolShape &s) {
           int64_t inside = 0, place = -1;
           for (int64_t i = 0; i < s.kh; i++)
             for (int64_t j = 0; j < s.kw; j++) {
-              const int64_t row = p * s.stride[0] - s.pad_begin[0] + i;
-              const int64_t col = q * s.stride[1] - s.pad_begin[1] + j;
+              const int64_t row =
+                  p * s.stride[0] - s.pad_begin[0] + i * s.dilation[0];
+              const int64_t col =
+                  q * s.stride[1] - s.pad_begin[1] + j * s.dilation[1];
               if (row < 0 || row >= s.h || col < 0 || col >= s.w)
                 continue;
               const double v =
@@ -72,7 +89,7 @@ void check(const PoolShape &s) {
               inside++;
               if (v > best) {
                 best = v;
-                place = row * s.w + col;
+                place = i * s.kw + j;
               }
             }
           const size_t at = size_t(((n * s.oh + p) * s.ow + q) * s.c + c);
@@ -80,10 +97,13 @@ void check(const PoolShape &s) {
               s.count_include_pad ? double(s.kh * s.kw) : double(inside);
           ASSERT_EQ(double(highest[at]), best);
           ASSERT_EQ(argmax[at], place);
-          ASSERT_NEAR(double(mean[at]), sum / size, 1e-6);
+          if (s.dilation[0] == 1)
+            ASSERT_NEAR(double(mean[at]), sum / size, 1e-6);
         }
   max_pool_backward(ctx, s, dy.data(), argmax.data(), dx.data());
   EXPECT_NEAR(dot(highest, dy), dot(x, dx), 1e-3); // homogeneous of degree one
+  if (s.dilation[0] != 1)
+    return;
   avg_pool_backward(ctx, s, dy.data(), dx.data());
   EXPECT_NEAR(dot(mean, dy), dot(x, dx), 1e-3);
 }
@@ -91,9 +111,13 @@ void check(const PoolShape &s) {
 TEST(Pool, AgreesWithItsDefinition) {
   for (const PoolShape &s : kShapes) {
     SCOPED_TRACE(testing::Message() << "shape " << &s - kShapes);
-    check<float>(s);
-    check<double>(s);
+    check<float, int8_t>(s);
+    check<double, int32_t>(s);
   }
+}
+
+TEST(Pool, SkipsWhatLiesBetweenTheElementsOfAWindow) {
+  check<float, int8_t>(kDilated);
 }
 
 } // namespace

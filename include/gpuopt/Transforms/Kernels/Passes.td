@@ -179,6 +179,38 @@ def CollectSums : Pass<"kernels-collect-sums", "::mlir::ModuleOp"> {
   let dependentDialects = ["::gpuopt::nn::NNDialect"];
 }
 
+def FinishSums : Pass<"kernels-finish-sums", "::mlir::ModuleOp"> {
+  let summary = "Ends sums in the kernels that read them";
+  let description = [{
+    A kernel that computes with vectors, and reads sums that other small kernels
+    end, ends them itself. So the backward of a batch norm has one launch between
+    its two passes over the pixels. All sums have as many parts. They stay apart
+    if that would not be faster, by the estimates for the device, and on a
+    processor.
+
+    ```mlir
+    %0 = nn.fused "sum" %parts : tensor<256x64xf32> -> tensor<1x64xf32> { ... }
+    %1 = nn.fused "sum" %others : tensor<256x64xf32> -> tensor<1x64xf32> { ... }
+    %2 = nn.fused "mul" %0, %1 : ... -> tensor<1x64xf32> { ... }
+    train.grad_norm %0 ...
+    // becomes
+    %2:2 = nn.fused "sum_mul" %parts, %others : ... -> tensor<1x64xf32>, tensor<1x64xf32> {
+      %3 = nn.reduce sum %a [0] : tensor<256x64xf32>
+      %4 = nn.reduce sum %b [0] : tensor<256x64xf32>
+      %5 = arith.mulf %3, %4 : tensor<1x64xf32>
+      nn.yield %5, %3 : tensor<1x64xf32>, tensor<1x64xf32>
+    }
+    train.grad_norm %2#1 ...
+    ```
+  }];
+  let options = [
+    Option<"device", "device", "std::string", "\"host\"",
+           "device whose times are estimated: a built-in device model or a JSON file">,
+  ];
+  let statistics = [Statistic<"sumCount", "sums", "sums that end in the kernel that reads them">];
+  let dependentDialects = ["::gpuopt::nn::NNDialect"];
+}
+
 def SumOperands : Pass<"kernels-sum-operands", "::mlir::ModuleOp"> {
   let summary = "Lets products add up the columns of an operand";
   let description = [{

@@ -8,7 +8,7 @@
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "gpuopt/Dialect/NN/IR/ProductLayout.h"
 #include "gpuopt/Support/TensorSize.h"
-#include "gpuopt/settings/channel_sums_layout.h"
+#include "gpuopt/settings/column_sums_layout.h"
 #include "gpuopt/settings/conv_calls.h"
 #include "gpuopt/settings/scatter_layout.h"
 
@@ -112,8 +112,9 @@ int64_t ConvWithSumsOp::getWorkspaceInBytes() {
 /// Where cuDNN does not compute the sums, the runtime's own kernels do.
 int64_t ConvWithSumsOp::getRequiredWorkspaceInBytes() {
   int64_t channels = shapeOf(getSum()).back();
-  return ChannelSumsLayout(tensorType(getResult()).getNumElements() / channels,
-                           channels, elementSizeInBytes(tensorType(getSum())))
+  return ColumnSumsLayout(tensorType(getResult()).getNumElements() / channels,
+                          channels, elementSizeInBytes(tensorType(getSum())),
+                          /*kinds=*/2)
       .bytes;
 }
 int64_t ConvInputGradOp::getWorkspaceInBytes() {

@@ -7,6 +7,8 @@
 
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "gpuopt/Dialect/NN/IR/ProductLayout.h"
+#include "gpuopt/Support/TensorSize.h"
+#include "gpuopt/settings/column_sums_layout.h"
 #include "gpuopt/settings/even_elements.h"
 
 using namespace mlir;
@@ -397,7 +399,16 @@ SmallVector<OpOperand *> ContractSumsOp::getFactors() {
 }
 StringRef ContractSumsOp::getProductLetters() { return getSpec(); }
 int64_t ContractSumsOp::getWorkspaceInBytes() {
-  return productWorkspaceInBytes();
+  return std::max(productWorkspaceInBytes(), getRequiredWorkspaceInBytes());
+}
+/// Where the library has no such epilogue, the runtime's own kernels add up.
+int64_t ContractSumsOp::getRequiredWorkspaceInBytes() {
+  int64_t columns = tensorType(getLhs()).getShape().back();
+  if (columns == 0)
+    return 0;
+  return ColumnSumsLayout(tensorType(getLhs()).getNumElements() / columns,
+                          columns, elementSizeInBytes(tensorType(getSums())))
+      .bytes;
 }
 std::string ContractSumsOp::getCostName() {
   return ("contract_sums " + getSpec()).str();

@@ -91,7 +91,8 @@ void ConvBatchNormOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
     result[0] = b.add(b.add(ofGradient, ofInput), b.reshape(ofShift, {inputs}));
   }
   if (wanted[1]) {
-    Value ofOutput = b.mul(getMoments(), t), ofShift = b.mul(getInputMean(), u);
+    Value ofOutput = b.mul(getMoments(), b.mul(t, 1 / n)),
+          ofShift = b.mul(getInputMean(), u);
     Value dw = b.add(b.add(b.mul(product, p), ofOutput), ofShift);
     result[1] = b.reshape(dw, b.shape(getWeights()));
   }

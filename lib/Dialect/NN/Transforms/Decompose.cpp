@@ -266,10 +266,10 @@ Decomposition<ConvBatchNormOp>::decompose(TensorBuilder &b,
   squares.setWide(true);
   // The product itself is kept for the gradient, since it stays in f32: there
   // it meets a term that is nearly as large.
-  auto moments = b.create<ContractOp>("oc,cd->od", w, b.mul(squares, 1 / n));
+  auto moments = b.create<ContractOp>("oc,cd->od", w, squares);
   moments.setFull(true);
   Value mean = b.sum(b.mul(w, inputMean), 1);
-  Value second = b.sum(b.mul(w, moments), 1);
+  Value second = b.mul(b.sum(b.mul(w, moments), 1), 1 / n);
   Value variance = notNegative(b, b.sub(second, b.mul(mean, mean)));
   SmallVector<Value> statistics =
       blended(b, op.getMomentum().convertToDouble(), n,

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "gpuopt/device/device.h"
-#include "gpuopt/settings/channel_sums_layout.h"
+#include "gpuopt/settings/column_sums_layout.h"
 
 namespace gpuopt {
 namespace detail {
@@ -14,13 +14,13 @@ namespace detail {
 // Each block adds up one part of the pixels, in their order.
 template <class T>
 KERNEL void channel_sums_of_parts(const T *y, int64_t pixels, int64_t channels,
-                                  ChannelSumsLayout layout,
+                                  ColumnSumsLayout layout,
                                   Compute<T> *partial) {
   using C = Compute<T>;
   const int64_t part = block();
-  const int64_t first = part * layout.pixels_of_part;
-  const int64_t last = first + layout.pixels_of_part < pixels
-                           ? first + layout.pixels_of_part
+  const int64_t first = part * layout.rows_of_part;
+  const int64_t last = first + layout.rows_of_part < pixels
+                           ? first + layout.rows_of_part
                            : pixels;
   for (int64_t c = first_lane(); c < channels; c += lane_step()) {
     Lanes<C> sum(C(0)), squares(C(0));
@@ -30,8 +30,7 @@ KERNEL void channel_sums_of_parts(const T *y, int64_t pixels, int64_t channels,
       squares += value * value;
     }
     store(partial + part * channels + c, sum, channels - c);
-    store(partial + layout.squares + part * channels + c, squares,
-          channels - c);
+    store(partial + layout.sums + part * channels + c, squares, channels - c);
   }
 }
 
@@ -46,12 +45,12 @@ DEVICE C sum_of_threads(C x) {
 // Each block adds up the parts of one channel.
 template <class C>
 KERNEL void channel_sums_of_all(const C *partial, int64_t channels,
-                                ChannelSumsLayout layout, C *sum, C *squares) {
+                                ColumnSumsLayout layout, C *sum, C *squares) {
   const int64_t channel = block();
   C own = 0, own_squares = 0;
   for (int64_t part = threadIdx.x; part < layout.parts; part += blockDim.x) {
     own += partial[part * channels + channel];
-    own_squares += partial[layout.squares + part * channels + channel];
+    own_squares += partial[layout.sums + part * channels + channel];
   }
   own = sum_of_threads(own);
   own_squares = sum_of_threads(own_squares);
@@ -64,12 +63,12 @@ KERNEL void channel_sums_of_all(const C *partial, int64_t channels,
 } // namespace detail
 
 // `y` is [pixels, channels]; the context's workspace has the bytes that
-// ChannelSumsLayout says.
+// ColumnSumsLayout says.
 template <class T>
 void channel_sums(Context &ctx, int64_t pixels, int64_t channels, const T *y,
                   Compute<T> *sum, Compute<T> *squares) {
   constexpr int64_t kWarp = 32, kMostThreads = 256;
-  const ChannelSumsLayout layout(pixels, channels, sizeof(Compute<T>));
+  const ColumnSumsLayout layout(pixels, channels, sizeof(Compute<T>), 2);
   auto *partial =
       reinterpret_cast<Compute<T> *>(ctx.workspace(size_t(layout.bytes)));
   const int64_t threads = ceil_div(ceil_div(channels, kLanes), kWarp) * kWarp;

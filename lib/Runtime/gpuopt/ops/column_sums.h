@@ -1,8 +1,10 @@
-// The sums of a matrix's columns, computed by a block for kSumColumns of them.
+// The sums of a matrix's columns. A block adds up a part of the rows of
+// kSumColumns columns.
 #pragma once
 
 #include "gpuopt/device/device.h"
 #include "gpuopt/kernels/block.h"
+#include "gpuopt/settings/column_sums_layout.h"
 #include "gpuopt/settings/limits.h"
 
 namespace gpuopt {
@@ -31,5 +33,53 @@ DEVICE void sum_columns_of_block(int64_t number, int64_t rows, int64_t columns,
       store(y + i, sum, end - i);
   }
 }
+
+namespace detail {
+
+// y is [parts, columns]: the sums of each part of the rows, in their order, by
+// so many blocks.
+template <class T, class C>
+KERNEL void column_sums_kernel(int64_t rows, int64_t columns,
+                               int64_t rows_of_part, int64_t blocks, const T *x,
+                               C *y) {
+  const int64_t part = block() / blocks, first = part * rows_of_part;
+  const int64_t own = first + rows_of_part < rows ? rows_of_part : rows - first;
+  sum_columns_of_block(block() % blocks, own, columns, x + first * columns,
+                       y + part * columns);
+}
+
+template <class T, class C>
+void column_sums_of_parts(Context &ctx, int64_t rows, int64_t columns,
+                          int64_t parts, int64_t rows_of_part, const T *x,
+                          C *y) {
+  const int64_t blocks = sum_parts_blocks(columns);
+  launch(ctx, parts * blocks, kSumThreads, column_sums_kernel<T, C>, rows,
+         columns, rows_of_part, blocks, x, y);
+}
+
+} // namespace detail
+
+// y[i] = x[0, i] + ... + x[rows - 1, i], by one block for kSumColumns columns.
+template <class T, class C>
+void sum_columns(Context &ctx, int64_t rows, int64_t columns, const T *x,
+                 C *y) {
+  detail::column_sums_of_parts(ctx, rows, columns, 1, rows, x, y);
+}
+
+#ifdef __CUDACC__
+// The same where there are many rows, by blocks for parts of them. The
+// context's workspace has the bytes that ColumnSumsLayout says.
+template <class T, class C>
+void sum_many_rows(Context &ctx, int64_t rows, int64_t columns, const T *x,
+                   C *y) {
+  const ColumnSumsLayout layout(rows, columns, sizeof(C));
+  if (layout.parts <= 1)
+    return sum_columns(ctx, rows, columns, x, y);
+  C *partial = reinterpret_cast<C *>(ctx.workspace(size_t(layout.bytes)));
+  detail::column_sums_of_parts(ctx, rows, columns, layout.parts,
+                               layout.rows_of_part, x, partial);
+  sum_columns(ctx, layout.parts, columns, static_cast<const C *>(partial), y);
+}
+#endif
 
 } // namespace gpuopt

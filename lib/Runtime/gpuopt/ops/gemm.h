@@ -198,16 +198,6 @@ inline std::vector<GemmPart> even_parts(const GemmShape &s) {
   return parts;
 }
 
-namespace detail {
-
-template <class T, class C>
-KERNEL void column_sums_kernel(int64_t rows, int64_t columns, const T *x,
-                               C *y) {
-  sum_columns_of_block(block(), rows, columns, x, y);
-}
-
-} // namespace detail
-
 } // namespace gpuopt
 
 #ifdef __CUDACC__
@@ -257,10 +247,12 @@ void gemm_sums(Context &ctx, const GemmShape &shape, const T *a, const T *b,
   o.operand_sums = sums;
   if (detail::has_product(ctx, shape, a, b, c, o))
     return gemm(ctx, shape, a, b, c, o);
-#endif
   gemm(ctx, shape, a, b, c);
-  launch(ctx, sum_parts_blocks(shape.m), kSumThreads,
-         detail::column_sums_kernel<T, C>, shape.k, shape.m, a, sums);
+  sum_many_rows(ctx, shape.k, shape.m, a, sums);
+#else
+  gemm(ctx, shape, a, b, c);
+  sum_columns(ctx, shape.k, shape.m, a, sums);
+#endif
 }
 
 // C = max(A B + bias + added, 0), and `mask` says where the sum is above 0: a

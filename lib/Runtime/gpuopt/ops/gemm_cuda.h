@@ -208,7 +208,8 @@ void lt_gemm(Context &ctx, const GemmShape &s, const T *a, const T *b, C *c,
   CHECK_CUBLAS(call.run(ctx, p, p.algorithm));
 }
 
-// Whether the library has an algorithm for a product with an epilogue.
+// Whether the library has an algorithm for a product with an epilogue. The
+// first time that it has none, this is said.
 template <class T, class C>
 bool has_product(Context &ctx, const GemmShape &shape, const T *a, const T *b,
                  const C *c, const GemmOptions &o) {
@@ -222,9 +223,16 @@ bool has_product(Context &ctx, const GemmShape &shape, const T *a, const T *b,
   const LtProduct p = make_product<T, C>(key, o);
   const bool has_algorithm = !known_algorithms(lt.handle, p, key).empty();
   CublasLt::destroy(p);
-  if (!has_algorithm)
-    lt.missing.insert(content);
-  return has_algorithm;
+  if (has_algorithm)
+    return true;
+  if (lt.missing.empty())
+    fprintf(stderr,
+            "note: cuBLASLt %zu has no algorithm for a %s; a kernel of the "
+            "runtime adds the sums up, here and wherever else the library "
+            "lacks them\n",
+            cublasLtGetVersion(), description_of(key).c_str());
+  lt.missing.insert(content);
+  return false;
 }
 
 template <class T, class C>

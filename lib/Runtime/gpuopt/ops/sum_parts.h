@@ -14,22 +14,17 @@
 
 namespace gpuopt {
 
-KERNEL void sum_parts_kernel(int64_t parts, int64_t columns, const float *x,
-                             float *y) {
-  sum_columns_of_block(block(), parts, columns, x, y);
-}
 // Adds up x, [parts, columns], to y, [columns].
 inline void sum_parts(Context &ctx, int64_t parts, int64_t columns,
                       const float *x, float *y) {
-  launch(ctx, sum_parts_blocks(columns), kSumThreads, sum_parts_kernel, parts,
-         columns, x, y);
+  sum_columns(ctx, parts, columns, x, y);
 }
 
 struct SumPartsRows {
   DEVICE void operator()(Memory m, const SumPartsRow &row,
                          int64_t number) const {
     sum_columns_of_block(number, row.count, row.columns, m[row.parts],
-                       m[row.sum]);
+                         m[row.sum]);
   }
 };
 // All sums of a table, in one launch.

@@ -163,7 +163,8 @@ def NN_ContractGeluGradOp : NN_InferredOp<"contract_gelu_grad", [
 def NN_ContractSumsOp : NN_InferredOp<"contract_sums", [
     DeclareOpInterfaceMethods<CostOpInterface, ["usesMatrixUnits", "addWarpWork"]>,
     DeclareOpInterfaceMethods<RuntimeCallOpInterface, [
-      "supportsLayouts", "getFactors", "getProductLetters", "getWorkspaceInBytes", "getCostName"]>]> {
+      "supportsLayouts", "getFactors", "getProductLetters", "getWorkspaceInBytes",
+      "getRequiredWorkspaceInBytes", "getCostName"]>]> {
   let summary = "nn.contract with the sums of its left operand in the library's epilogue";
   let description = [{
     The first result is the contraction in f32. The second one has, for each entry

@@ -102,17 +102,23 @@ private:
     op->removeAttr(kHalfProductAttribute);
   }
 
-  /// Finds the results of kernels that products read in the other type.
+  /// Finds the results of kernels that products read in the other type: factors
+  /// in that of the product, what is added to it in that of its result.
   void findCopies() {
     for (Operation &op : block) {
-      if (!isProduct(&op))
+      if (!isProduct(&op) || !elementOf(op.getResult(0)).isF32())
         continue;
-      bool wantsHalf = op.hasAttr(kHalfProductAttribute);
-      for (OpOperand *factor : cast<RuntimeCallOpInterface>(op).getFactors()) {
-        auto result = dyn_cast<OpResult>(sourceOf(factor->get()));
+      auto call = cast<RuntimeCallOpInterface>(op);
+      SmallVector<OpOperand *> factors = call.getFactors();
+      for (OpOperand &operand : op.getOpOperands()) {
+        bool isFactor = llvm::is_contained(factors, &operand);
+        auto result = dyn_cast<OpResult>(sourceOf(operand.get()));
         if (result && elementOf(result).isF32() &&
             isa<nn::FusedOp>(result.getOwner()) &&
-            isHalfResult(result) != wantsHalf)
+            (isFactor || !call.keepsType(operand.get())) &&
+            isHalfResult(result) != (isFactor
+                                         ? op.hasAttr(kHalfProductAttribute)
+                                         : isHalfResult(op.getResult(0))))
           copiedResults[result.getOwner()].insert(result.getResultNumber());
       }
     }
