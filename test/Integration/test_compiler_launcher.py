@@ -129,3 +129,11 @@ def test_a_program_that_does_not_compile(tmp_path):
     program.set_value("unknown")
     with pytest.raises(AssertionError, match="gpuopt/runtime.h:2.*unknown.* was not declared"):
         program.output()
+
+
+def test_a_program_without_a_step(tmp_path):
+    """As what measures a device: its headers are not precompiled."""
+    program = Program(tmp_path / "a", tmp_path / "build")
+    (program.folder / "step.h").unlink()
+    (program.folder / "step.cu").write_text(PROGRAM["step.cu"].replace('#include "step.h"', ""))
+    assert program.output() == "1 11"
