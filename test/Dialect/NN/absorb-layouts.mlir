@@ -174,13 +174,13 @@ func.func @transposed_repeats(%x: tensor<4x8x1x1xf32>, %scale: tensor<8xf32>, %w
 
 // Ones that a kernel has, and what is computed for it has not, are added before.
 // CHECK-LABEL: func.func @ones
-// CHECK-DAG: %[[X:.*]] = nn.reshape %arg0 : tensor<1x1x1x8xf32> to tensor<1x8x1x1xf32>
+// CHECK-DAG: %[[X:.*]] = nn.reshape %arg0 : tensor<8xf32> to tensor<1x8x1x1xf32>
 // CHECK: %[[SCALED:.*]] = arith.mulf %[[X]], %{{.*}} : tensor<1x8x1x1xf32>
 // CHECK: nn.broadcast %[[SCALED]]
-func.func @ones(%x: tensor<1x1x1x8xf32>, %w: tensor<16x8x1x1xf32>) -> tensor<16x8x1x1xf32> {
-  %factor = arith.constant dense<0.25> : tensor<1x1x1x8xf32>
-  %0 = arith.mulf %x, %factor : tensor<1x1x1x8xf32>
-  %1 = nn.reshape %0 : tensor<1x1x1x8xf32> to tensor<1x8x1x1xf32>
+func.func @ones(%x: tensor<8xf32>, %w: tensor<16x8x1x1xf32>) -> tensor<16x8x1x1xf32> {
+  %factor = arith.constant dense<0.25> : tensor<8xf32>
+  %0 = arith.mulf %x, %factor : tensor<8xf32>
+  %1 = nn.reshape %0 : tensor<8xf32> to tensor<1x8x1x1xf32>
   %2 = nn.broadcast %1 : tensor<1x8x1x1xf32> to tensor<16x8x1x1xf32>
   %3 = arith.mulf %w, %2 : tensor<16x8x1x1xf32>
   return %3 : tensor<16x8x1x1xf32>

@@ -285,9 +285,11 @@ struct HoistSplit : OpRewritePattern<ReshapeOp> {
   }
 };
 
-/// Turns widen(f(x, ...)) into f(widen(x), ...), where a reshape adds or moves
-/// dimensions of one element alone, and nothing else reads f's result. It would
-/// stand between f and a kernel that has the other dimensions as well.
+/// Turns widen(f(x, ...)) into f(widen(x), ...), where a reshape adds dimensions
+/// of one element alone, and nothing else reads f's result. It would stand
+/// between f and a kernel that has the other dimensions as well. A reshape that
+/// moves such dimensions stays: others make it of transposes, and would move it
+/// back.
 struct HoistOnes : OpRewritePattern<ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -298,7 +300,7 @@ struct HoistOnes : OpRewritePattern<ReshapeOp> {
                       to = op.getType().getShape();
     if (!producer || !producer->hasOneUse() ||
         !OpTrait::hasElementwiseMappableTraits(producer) ||
-        producer->getNumResults() != 1 || to.size() < from.size() ||
+        producer->getNumResults() != 1 || to.size() <= from.size() ||
         withoutOnes(from).empty() || withoutOnes(from) != withoutOnes(to) ||
         !llvm::all_of(producer->getOperandTypes(),
                       llvm::IsaPred<RankedTensorType>))

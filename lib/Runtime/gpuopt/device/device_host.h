@@ -202,7 +202,7 @@ inline void copy(Context &, void *to, const void *from, size_t bytes) {
 inline void copy_rows([[maybe_unused]] Context &ctx, void *to, size_t to_stride,
                       const void *from, size_t from_stride, size_t bytes,
                       size_t rows) {
-  constexpr size_t kLeastSharedBytes = 128 << 10;
+  [[maybe_unused]] constexpr size_t kLeastSharedBytes = 128 << 10;
 #pragma omp parallel for schedule(static)                                      \
     num_threads(ctx.num_threads) if (rows * bytes >= kLeastSharedBytes)
   for (size_t row = 0; row < rows; row++)
