@@ -171,27 +171,3 @@ func.func @transposed_repeats(%x: tensor<4x8x1x1xf32>, %scale: tensor<8xf32>, %w
   %4 = nn.contract "abcd,de->abce" %3, %w : tensor<4x3x3x8xf32>, tensor<8x5xf32>
   return %4 : tensor<4x3x3x5xf32>
 }
-
-// Ones that a kernel has, and what is computed for it has not, are added before.
-// CHECK-LABEL: func.func @ones
-// CHECK-DAG: %[[X:.*]] = nn.reshape %arg0 : tensor<8xf32> to tensor<1x8x1x1xf32>
-// CHECK: %[[SCALED:.*]] = arith.mulf %[[X]], %{{.*}} : tensor<1x8x1x1xf32>
-// CHECK: nn.broadcast %[[SCALED]]
-func.func @ones(%x: tensor<8xf32>, %w: tensor<16x8x1x1xf32>) -> tensor<16x8x1x1xf32> {
-  %factor = arith.constant dense<0.25> : tensor<8xf32>
-  %0 = arith.mulf %x, %factor : tensor<8xf32>
-  %1 = nn.reshape %0 : tensor<8xf32> to tensor<1x8x1x1xf32>
-  %2 = nn.broadcast %1 : tensor<1x8x1x1xf32> to tensor<16x8x1x1xf32>
-  %3 = arith.mulf %w, %2 : tensor<16x8x1x1xf32>
-  return %3 : tensor<16x8x1x1xf32>
-}
-
-// What others read stays where it is: it would be computed twice.
-// CHECK-LABEL: func.func @read_by_others
-// CHECK: %[[SCALED:.*]] = arith.mulf %arg0, %arg0 : tensor<8xf32>
-// CHECK: nn.reshape %[[SCALED]] : tensor<8xf32> to tensor<8x1xf32>
-func.func @read_by_others(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8x1xf32>) {
-  %0 = arith.mulf %x, %x : tensor<8xf32>
-  %1 = nn.reshape %0 : tensor<8xf32> to tensor<8x1xf32>
-  return %0, %1 : tensor<8xf32>, tensor<8x1xf32>
-}

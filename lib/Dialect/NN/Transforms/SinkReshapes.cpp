@@ -147,18 +147,6 @@ struct SplitLetters : OpRewritePattern<ContractOp> {
   }
 };
 
-/// Returns an elementwise op on other operands of another shape. Its results
-/// are `shape`.
-static Value reshaped(TensorBuilder &b, PatternRewriter &rewriter,
-                      Operation *op, ArrayRef<int64_t> shape) {
-  OperationState state(op->getLoc(), op->getName());
-  state.addAttributes(op->getAttrs());
-  for (Value operand : op->getOperands())
-    state.addOperands(b.reshape(operand, shape));
-  state.addTypes(b.type(op->getResult(0)).clone(shape));
-  return rewriter.create(state)->getResult(0);
-}
-
 /// Turns an elementwise f(merge(x), y, ...) into merge(f(x, split(y), ...)).
 struct SinkThroughElementwise : RewritePattern {
   SinkThroughElementwise(MLIRContext *context)
@@ -180,8 +168,15 @@ struct SinkThroughElementwise : RewritePattern {
     if (!merge)
       return failure();
     TensorBuilder b(op->getLoc(), rewriter);
-    Value result = reshaped(b, rewriter, op, flatten(merge->groups));
-    rewriter.replaceOp(op, b.reshape(result, b.shape(op->getResult(0))));
+    SmallVector<int64_t> fine = flatten(merge->groups);
+    OperationState state(op->getLoc(), op->getName());
+    state.addAttributes(op->getAttrs());
+    for (Value operand : op->getOperands())
+      state.addOperands(b.reshape(operand, fine));
+    Value result = op->getResult(0);
+    state.addTypes(b.type(result).clone(fine));
+    Operation *fineOp = rewriter.create(state);
+    rewriter.replaceOp(op, b.reshape(fineOp->getResult(0), b.shape(result)));
     return success();
   }
 };
@@ -285,44 +280,9 @@ struct HoistSplit : OpRewritePattern<ReshapeOp> {
   }
 };
 
-/// Turns widen(f(x, ...)) into f(widen(x), ...), where a reshape adds dimensions
-/// of one element alone, and nothing else reads f's result. It would stand
-/// between f and a kernel that has the other dimensions as well. A reshape that
-/// moves such dimensions stays: others make it of transposes, and would move it
-/// back.
-struct HoistOnes : OpRewritePattern<ReshapeOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(ReshapeOp op,
-                                PatternRewriter &rewriter) const override {
-    Operation *producer = op.getInput().getDefiningOp();
-    ArrayRef<int64_t> from = TensorBuilder::shape(op.getInput()),
-                      to = op.getType().getShape();
-    if (!producer || !producer->hasOneUse() ||
-        !OpTrait::hasElementwiseMappableTraits(producer) ||
-        producer->getNumResults() != 1 || to.size() <= from.size() ||
-        withoutOnes(from).empty() || withoutOnes(from) != withoutOnes(to) ||
-        !llvm::all_of(producer->getOperandTypes(),
-                      llvm::IsaPred<RankedTensorType>))
-      return failure();
-    // Kernels run in the order of their first ops.
-    rewriter.setInsertionPoint(producer);
-    TensorBuilder b(producer->getLoc(), rewriter);
-    rewriter.replaceOp(op, reshaped(b, rewriter, producer, to));
-    return success();
-  }
-
-  static SmallVector<int64_t> withoutOnes(ArrayRef<int64_t> shape) {
-    SmallVector<int64_t> sizes(shape);
-    llvm::erase(sizes, 1);
-    return sizes;
-  }
-};
-
 } // namespace
 
 void gpuopt::nn::populateSinkReshapes(RewritePatternSet &patterns) {
-  patterns.add<HoistOnes, HoistSplit, SinkThroughBroadcast,
-               SinkThroughElementwise, SinkThroughReduce, SplitLetters>(
-      patterns.getContext());
+  patterns.add<HoistSplit, SinkThroughBroadcast, SinkThroughElementwise,
+               SinkThroughReduce, SplitLetters>(patterns.getContext());
 }
