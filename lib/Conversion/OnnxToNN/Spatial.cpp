@@ -286,33 +286,26 @@ static Value poolDepth(NodeConversion &c, Value planes, const Span &depth,
   return c.b.reshape(pooled, shape);
 }
 
-/// Returns the places of maxima in their windows, [N, H, W, C], as places in
-/// the whole operand, in row-major order or with columns that are stored whole.
-static Value placesOfMaxima(NodeConversion &c, const Window &w, Value argmax) {
+/// Returns the places of maxima in their planes, [N, H, W, C], as places in the
+/// whole operand, in row-major order or with columns that are stored whole.
+static Value placesOfMaxima(NodeConversion &c, Value argmax) {
   ArrayRef<int64_t> shape = c.type(0).getShape();
   int64_t width = shape.back(), height = shape.size() == 4 ? shape[2] : 1;
-  Value inWindow = c.b.create<arith::ExtSIOp>(
+  Value place = c.b.create<arith::ExtSIOp>(
       c.b.type(argmax).clone(c.b.getI64Type()), argmax);
-  RankedTensorType type = c.b.type(inWindow);
+  RankedTensorType type = c.b.type(place);
   auto times = [&](Value x, int64_t factor) {
     return c.b.createOrFold<arith::MulIOp>(x, c.b.splat(factor, type));
   };
   auto plus = [&](Value x, Value y) {
     return c.b.createOrFold<arith::AddIOp>(x, y);
   };
-  // Where the window begins, and how far in it an element is.
-  auto along = [&](int64_t axis, Value step) {
-    Value begin =
-        plus(times(c.b.create<nn::IotaOp>(type, axis + 1), w.strides[axis]),
-             c.b.splat(-w.pads[axis], type));
-    return plus(begin, times(step, w.dilations[axis]));
-  };
-  Value columns = c.b.splat(w.kernel[1], type);
-  Value row = along(0, c.b.createOrFold<arith::DivSIOp>(inWindow, columns));
-  Value column = along(1, c.b.createOrFold<arith::RemSIOp>(inWindow, columns));
-  Value place = c.node.getInt("storage_order", 0)
-                    ? plus(times(column, height), row)
-                    : plus(times(row, width), column);
+  if (c.node.getInt("storage_order", 0)) {
+    Value row = c.b.createOrFold<arith::DivSIOp>(place, c.b.splat(width, type));
+    Value column =
+        c.b.createOrFold<arith::RemSIOp>(place, c.b.splat(width, type));
+    place = plus(times(column, height), row);
+  }
   Value plane = plus(times(c.b.create<nn::IotaOp>(type, 0), shape[1]),
                      c.b.create<nn::IotaOp>(type, 3));
   return channelsFirst(c, plus(place, times(plane, height * width)));
@@ -326,7 +319,7 @@ static LogicalResult maxPoolWithPlaces(NodeConversion &c, const Window &w) {
   auto pool = c.b.create<nn::MaxPoolOp>(channelsLast(c, c.input(0)), w.kernel,
                                         w.strides, w.pads, w.dilations);
   c.outputs.push_back({{channelsFirst(c, pool.getResult())}, false});
-  c.outputs.push_back({{placesOfMaxima(c, w, pool.getArgmax())}, false});
+  c.outputs.push_back({{placesOfMaxima(c, pool.getArgmax())}, false});
   return success();
 }
 

@@ -11,11 +11,11 @@ train.step @s forward ("x" %x: tensor<2x8x8x4xf32>, "w" %w: tensor<6x2x3x3xf32>,
   // CHECK: device.call "conv_backward_weights"<f32>(ConvShape kConv3x3_4to6_4x4 {n = 2, {{.*}}}, %{{.*}}, %{{.*}}, %{{.*}}, beta = 0)
   %2 = nn.conv_weight_grad %x, %0 strides [2, 2] pads [1, 1, 1, 1] dilations [1, 1] groups 2
       : tensor<2x8x8x4xf32>, tensor<2x4x4x6xf32> to tensor<6x2x3x3xf32>
-  // CHECK: device.call "max_pool_forward"<f32>(PoolShape kPool2x2_4x4 {n = 2, h = 8, w = 8, c = 4, oh = 4, ow = 4, kh = 2, kw = 2, stride = [2, 2]}, %{{.*}}, %{{.*}}, %{{.*}}) {{.*}} : !device.ptr<f32>, !device.ptr<f32>, !device.ptr<i8>
+  // CHECK: device.call "max_pool_forward"<f32>(PoolShape kPool2x2_4x4 {n = 2, h = 8, w = 8, c = 4, oh = 4, ow = 4, kh = 2, kw = 2, stride = [2, 2]}, %{{.*}}, %{{.*}}, %{{.*}}) {{.*}} : !device.ptr<f32>, !device.ptr<f32>, !device.ptr<i32>
   %y, %argmax = nn.max_pool %1 kernel [2, 2] strides [2, 2] pads [0, 0, 0, 0] dilations [1, 1] : tensor<2x8x8x4xf32>
-  // CHECK: device.call "max_pool_backward"<f32>(PoolShape kPool2x2_4x4 {{{.*}}}, %{{.*}}, %{{.*}}, %{{.*}}) {{.*}} : !device.ptr<f32>, !device.ptr<i8>, !device.ptr<f32>
+  // CHECK: device.call "max_pool_backward"<f32>(PoolShape kPool2x2_4x4 {{{.*}}}, %{{.*}}, %{{.*}}, %{{.*}}) {{.*}} : !device.ptr<f32>, !device.ptr<i32>, !device.ptr<f32>
   %3 = nn.max_pool_grad %y, %argmax kernel [2, 2] strides [2, 2] pads [0, 0, 0, 0] dilations [1, 1]
-      : tensor<2x4x4x4xf32>, tensor<2x4x4x4xi8> to tensor<2x8x8x4xf32>
+      : tensor<2x4x4x4xf32>, tensor<2x4x4x4xi32> to tensor<2x8x8x4xf32>
   // CHECK: device.call "avg_pool_forward"<f32>(PoolShape kPool2x2_4x4 {{{.*}}, stride = [2, 2], count_include_pad = 1}, %{{.*}}, %{{.*}})
   %4 = nn.avg_pool %3 kernel [2, 2] strides [2, 2] pads [0, 0, 0, 0] count_include_pad : tensor<2x8x8x4xf32>
   // CHECK: device.call "avg_pool_backward"<f32>(PoolShape kPool2x2_4x4 {{{.*}}, stride = [2, 2]}, %{{.*}}, %{{.*}})

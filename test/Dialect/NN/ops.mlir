@@ -122,7 +122,7 @@ func.func @windows(%x: tensor<2x8x8x3xf32>, %w: tensor<6x3x3x3xf32>) {
   %y, %argmax = nn.max_pool %x kernel [2, 2] strides [2, 2] pads [0, 0, 0, 0] dilations [1, 1] : tensor<2x8x8x3xf32>
   // CHECK: nn.max_pool_grad
   %3 = nn.max_pool_grad %y, %argmax kernel [2, 2] strides [2, 2] pads [0, 0, 0, 0] dilations [1, 1]
-      : tensor<2x4x4x3xf32>, tensor<2x4x4x3xi8> to tensor<2x8x8x3xf32>
+      : tensor<2x4x4x3xf32>, tensor<2x4x4x3xi32> to tensor<2x8x8x3xf32>
   // CHECK: nn.avg_pool %{{.*}} kernel [2, 2] strides [2, 2] pads [0, 0, 0, 0] count_include_pad
   %4 = nn.avg_pool %x kernel [2, 2] strides [2, 2] pads [0, 0, 0, 0] count_include_pad : tensor<2x8x8x3xf32>
   // CHECK: nn.avg_pool_grad

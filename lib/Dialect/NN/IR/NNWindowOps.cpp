@@ -196,9 +196,7 @@ LogicalResult MaxPoolOp::inferReturnTypes(MLIRContext *context,
   if (failed(type))
     return failure();
   types.push_back(*type);
-  const int64_t elements = window.kernel[0] * window.kernel[1];
-  types.push_back(
-      type->clone(IntegerType::get(context, elements <= 127 ? 8 : 32)));
+  types.push_back(type->clone(IntegerType::get(context, 32)));
   return success();
 }
 

@@ -50,34 +50,11 @@ HOST_DEVICE int64_t window_size(const PoolShape &s, int64_t p, int64_t q) {
 
 } // namespace detail
 
-namespace detail {
-
-// The places of maxima in their windows, which a byte can hold if a window has
-// at most 127 elements.
-DEVICE Lanes<int32_t> load_places(const int32_t *p, int64_t n) {
-  return load(p, n);
-}
-DEVICE Lanes<int32_t> load_places(const int8_t *p, int64_t n) {
-  uint8_t v[kLanes];
-  read(v, reinterpret_cast<const uint8_t *>(p), n);
-  return widen_bytes(v);
-}
-DEVICE void store_places(int32_t *p, Lanes<int32_t> x, int64_t n) {
-  store(p, x, n);
-}
-DEVICE void store_places(int8_t *p, Lanes<int32_t> x, int64_t n) {
-  uint8_t v[kLanes];
-  narrow_bytes(v, x);
-  write(reinterpret_cast<uint8_t *>(p), v, n);
-}
-
-} // namespace detail
-
-// argmax: the row-major place of the maximum in its window, padding and all, as
-// the first one met; a NaN is a maximum, as in torch. I is an integer that can
-// hold it.
-template <class T, class I>
-KERNEL void max_pool_forward_kernel(PoolShape s, const T *x, T *y, I *argmax) {
+// argmax: the row-major place of the maximum in its plane, as the first one
+// met; a NaN is a maximum, as in torch.
+template <class T>
+KERNEL void max_pool_forward_kernel(PoolShape s, const T *x, T *y,
+                                    int32_t *argmax) {
   const int64_t pixel = block();
   const int64_t q = pixel % s.ow, p = pixel / s.ow % s.oh,
                 n = pixel / s.ow / s.oh;
@@ -98,34 +75,29 @@ KERNEL void max_pool_forward_kernel(PoolShape s, const T *x, T *y, I *argmax) {
         const Lanes<bool> better = (v > best) | (is_nan(v) & !is_nan(best)) |
                                    (place == Lanes<int32_t>(-1));
         best = select(better, v, best);
-        place = select(better, Lanes<int32_t>(int32_t(i * s.kw + j)), place);
+        place = select(better, Lanes<int32_t>(int32_t(row * s.w + col)), place);
       }
     store(y + pixel * s.c + c, best, s.c - c);
-    detail::store_places(argmax + pixel * s.c + c, place, s.c - c);
+    store(argmax + pixel * s.c + c, place, s.c - c);
   }
 }
 
-template <class T, class I>
-KERNEL void max_pool_backward_kernel(PoolShape s, const T *dy, const I *argmax,
-                                     T *dx) {
+template <class T>
+KERNEL void max_pool_backward_kernel(PoolShape s, const T *dy,
+                                     const int32_t *argmax, T *dx) {
   const int64_t pixel = block();
   const int64_t col = pixel % s.w, row = pixel / s.w % s.h,
                 n = pixel / s.w / s.h;
   const auto rows = detail::covering(s, 0, row, s.kh, s.oh);
   const auto cols = detail::covering(s, 1, col, s.kw, s.ow);
+  const Lanes<int32_t> here(int32_t(row * s.w + col));
   using C = Compute<T>;
   for (int64_t c = first_lane(); c < s.c; c += lane_step()) {
     Lanes<C> sum(C(0));
     for (int64_t p = rows.first; p <= rows.last; p++)
       for (int64_t q = cols.first; q <= cols.last; q++) {
-        const int64_t i = row + s.pad_begin[0] - p * s.stride[0],
-                      j = col + s.pad_begin[1] - q * s.stride[1];
-        if (i % s.dilation[0] != 0 || j % s.dilation[1] != 0)
-          continue; // between the elements of the window
-        const Lanes<int32_t> here(
-            int32_t(i / s.dilation[0] * s.kw + j / s.dilation[1]));
         const int64_t at = ((n * s.oh + p) * s.ow + q) * s.c + c;
-        sum += select(detail::load_places(argmax + at, s.c - c) == here,
+        sum += select(load(argmax + at, s.c - c) == here,
                       load(dy + at, s.c - c), C(0));
       }
     store(dx + pixel * s.c + c, sum, s.c - c);
@@ -177,17 +149,17 @@ inline int pool_threads(const PoolShape &s) {
 }
 } // namespace detail
 
-template <class T, class I>
+template <class T>
 void max_pool_forward(Context &ctx, const PoolShape &s, const T *x, T *y,
-                      I *argmax) {
+                      int32_t *argmax) {
   launch(ctx, s.n * s.oh * s.ow, detail::pool_threads(s),
-         max_pool_forward_kernel<T, I>, s, x, y, argmax);
+         max_pool_forward_kernel<T>, s, x, y, argmax);
 }
-template <class T, class I>
+template <class T>
 void max_pool_backward(Context &ctx, const PoolShape &s, const T *dy,
-                       const I *argmax, T *dx) {
+                       const int32_t *argmax, T *dx) {
   launch(ctx, s.n * s.h * s.w, detail::pool_threads(s),
-         max_pool_backward_kernel<T, I>, s, dy, argmax, dx);
+         max_pool_backward_kernel<T>, s, dy, argmax, dx);
 }
 template <class T>
 void avg_pool_forward(Context &ctx, const PoolShape &s, const T *x, T *y) {

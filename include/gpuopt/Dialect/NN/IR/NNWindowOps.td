@@ -127,7 +127,7 @@ def NN_ConvBatchNormOp : NN_InferredOp<"conv_batch_norm", [Differentiable, Matri
 
     `new_mean` and `new_variance` are those of nn.batch_norm. What the gradient
     reads: `mean` and `rstd` of `y` (O x 1), `input_mean` (m, 1 x C), and `moments`,
-    the products of the weights with g, times the number of pixels (O x C).
+    the products of the weights with g (O x C).
 
     Constraints:
     - (C1) the input has rank 4, and the weights are O x C x 1 x 1 of its type;
@@ -155,8 +155,7 @@ def NN_MaxPoolOp : NN_InferredOp<"max_pool", [Differentiable, Costly, RuntimeCal
   let summary = "maximum over windows, and where it was found";
   let description = [{
     The operand is N x H x W x C. Padding is never the maximum. `argmax` holds
-    the (row-major) index within the window of the first maximum, padding and
-    all: an i8 where a window has at most 127 elements.
+    the (row-major) index within the window of the first maximum.
 
     Constraints:
     - (C1) the operand has rank 4; there are two kernel sizes, strides and
@@ -167,7 +166,7 @@ def NN_MaxPoolOp : NN_InferredOp<"max_pool", [Differentiable, Costly, RuntimeCal
   let arguments = (ins NN_FloatTensor:$input, DenseI64ArrayAttr:$kernel,
                        DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
                        DenseI64ArrayAttr:$dilations);
-  let results = (outs NN_FloatTensor:$result, StaticShapeTensorOf<[I8, I32]>:$argmax);
+  let results = (outs NN_FloatTensor:$result, StaticShapeTensorOf<[I32]>:$argmax);
   let assemblyFormat = [{
     $input `kernel` $kernel `strides` $strides `pads` $pads `dilations` $dilations
     attr-dict `:` type($input)
@@ -181,7 +180,7 @@ def NN_MaxPoolGradOp : NN_Op<"max_pool_grad", [Costly, RuntimeCall]> {
     - (C1) pooling the result's shape gives the shapes of `gradient` and
       `argmax`.
   }];
-  let arguments = (ins NN_FloatTensor:$gradient, StaticShapeTensorOf<[I8, I32]>:$argmax,
+  let arguments = (ins NN_FloatTensor:$gradient, StaticShapeTensorOf<[I32]>:$argmax,
                        DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides,
                        DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations);
   let results = (outs NN_FloatTensor:$result);
