@@ -34,7 +34,7 @@ done
 # What CMake tries the compiler with is in no such folder.
 [[ $program == /* && -n $output && -n $dependencies ]] || launch "$@"
 
-# These call kernels and have none. g++ takes 24 s for a trainer's main.cpp at -O3, and 10 s at -O0.
+# Their own kernels are few and short, so they need no optimization. g++ takes 24 s for a trainer's main.cpp at -O3, and 10 s at -O0.
 lowered=''
 case ${source##*/} in
   main.cpp | library.cpp | parquet_reader.cpp)

@@ -46,6 +46,8 @@ case $common in
     use=(-include-pch "$header.gch")
     ;;
   *)
+    # The emulation's own header comes before, as for clang.
+    [[ -z $emulation ]] || exec "$@"
     program=''
     common+=(-I.)
     # The dependencies are kept with the headers.

@@ -76,8 +76,8 @@ def test_one_build_for_all_hyperparameters(model, cache, tmp_path, monkeypatch, 
     assert plain[0]["learning_rate"] == 5e-5 and changed[3]["learning_rate"] == 0.125
     assert len(changed) == 4 and changed[0]["loss"] != plain[0]["loss"]
 
-    # The program that was written has them built in. No other test compiles as a user does, whom no warning should
-    # trouble.
+    # The program that was written has them built in. It is compiled with a user's flags here, because a user should see
+    # no warning.
     monkeypatch.setenv("GPUOPT_TEST_KEEP_OPTIMIZATION", "1")
     program = tmp_path / "b" / "program"
     execute(["cmake", "-S", program, "-B", program / "build"])

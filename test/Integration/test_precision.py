@@ -201,7 +201,7 @@ def gpt_on_text(layers: int, width: int) -> models.Case:
 
 def resnet_on_digits(width: int) -> models.Case:
     class Digits(nn.Module):
-        """Digits have one channel and 8x8 pixels; around them is as much again."""
+        """Digits have one channel and 8x8 pixels; zeros around them make it 16x16."""
 
         def __init__(self):
             super().__init__()

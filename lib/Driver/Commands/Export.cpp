@@ -150,8 +150,8 @@ private:
   }
 
   /// Warns of the weights of a run that the model has no initializer for, but
-  /// not of one with the elements of another: that is a further name of a tied
-  /// one.
+  /// not of one with the same elements as another: most likely, that is a
+  /// further name of a tied weight.
   void warnOfUnused() {
     std::vector<std::string> names;
     for (const std::string &name : weights.names())

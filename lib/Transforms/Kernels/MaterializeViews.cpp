@@ -132,13 +132,25 @@ class MaterializeViews
         copyOperand(operand);
   }
 
+  /// Returns whether a result takes the place of an operand, which nothing else
+  /// may read then.
+  static bool isOverwritten(RuntimeCallOpInterface call, Value operand) {
+    return llvm::any_of(llvm::seq(call->getNumResults()), [&](unsigned result) {
+      return call.getTiedOperand(result) == operand;
+    });
+  }
+
   /// Copies one operand after the other, until the call can read them all.
   static void materializeCall(RuntimeCallOpInterface call, Copies &copies) {
     for (OpOperand &operand : call->getOpOperands()) {
       if (canReadOperands(call))
         return;
-      if (!viewOf(operand.get())->isDense() ||
-          isa_and_nonnull<BroadcastOp>(operand.get().getDefiningOp()))
+      if (viewOf(operand.get())->isDense() &&
+          !isa_and_nonnull<BroadcastOp>(operand.get().getDefiningOp()))
+        continue;
+      if (isOverwritten(call, operand.get()))
+        copyOperand(operand);
+      else
         shareCopy(operand, copies);
     }
     // A product of dense operands whose letters are in order has a layout once

@@ -183,11 +183,12 @@ TEST(DrawMix, SharesHaveTheBetaDistribution) {
     EXPECT_NEAR(variance, 1 / (4 * (2 * shape + 1)), 0.005) << shape;
   }
   // Shares of a small shape are 0 or 1, and no NaN.
-  for (int i = 0; i < 100; i++) {
-    const float share =
-        draw_mix({1e-5, 0}, Draws(1, 2, uint64_t(i)), 8, 8).share;
-    EXPECT_TRUE(share < 1e-3 || share > 0.999) << share;
-  }
+  for (const double shape : {1e-5, 1e-310})
+    for (int i = 0; i < 100; i++) {
+      const float share =
+          draw_mix({shape, 0}, Draws(1, 2, uint64_t(i)), 8, 8).share;
+      EXPECT_TRUE(share < 1e-3 || share > 0.999) << share;
+    }
 }
 
 TEST(DrawMix, ChoosesByTheSwitchProbability) {
@@ -215,6 +216,80 @@ TEST_F(MixTest, RefusesWhatCannotBeMixed) {
             "f32 or f64, but 'x' is f32 [5, 32]");
 }
 
+TEST_F(MixTest, LabelsOfAnotherShapeAreToldAsThatIs) {
+  inputs[1].tensor.rank = 3;
+  inputs[1].tensor.shape[2] = 1;
+  Context ctx(1);
+  try {
+    check_mix(program.inputs, kBatch, {0.2, 0});
+    ADD_FAILURE();
+  } catch (const Error &error) {
+    EXPECT_STREQ(error.what(),
+                 "'--mixup' mixes labels of shape [batch, classes] with two "
+                 "classes or more, but 'labels' is f32 [5, 3, 1]");
+  }
+}
+
+// Samples of several blocks, in double, by several threads.
+TEST(MixSamples, OfManyNumbers) {
+  constexpr int64_t kSamples = 4, kEdge = 80, kSize = 2 * kEdge * kEdge;
+  const InputInfo input{{"x", Type::F64, 4, {kSamples, 2, kEdge, kEdge}, 0, 0}};
+  std::vector<double> x(size_t(kSamples * kSize)), mixed;
+  for (size_t i = 0; i < x.size(); i++)
+    x[i] = double(i);
+  Context ctx(3);
+  auto mixed_by = [&](const Mix &mix) {
+    mixed = x;
+    mix_samples(ctx, reinterpret_cast<char *>(mixed.data()), input, mix);
+  };
+  auto other = [&](size_t i) {
+    const size_t sample = i / kSize;
+    return x[(kSamples - 1 - sample) * kSize + i % kSize];
+  };
+  mixed_by({0.75f});
+  for (size_t i = 0; i < x.size(); i++)
+    ASSERT_EQ(mixed[i], 0.75 * x[i] + 0.25 * other(i)) << i;
+  mixed_by({0.75f, true, 10, 50, 20, 60});
+  for (size_t i = 0; i < x.size(); i++) {
+    const size_t row = i / kEdge % kEdge, column = i % kEdge;
+    const bool is_inside = row >= 10 && row < 50 && column >= 20 && column < 60;
+    ASSERT_EQ(mixed[i], is_inside ? other(i) : x[i]) << i;
+  }
+}
+
+// Classes of each type of integers, and more of them than a block has.
+TEST(SpreadClasses, OfEachType) {
+  constexpr int64_t kSamples = 100, kMany = 120;
+  const TensorInfo tensor{"y", Type::F64, 2, {kSamples, kMany}, 0, 0};
+  Context ctx(2);
+  auto expect = [&](Type type, auto zero) {
+    std::vector<decltype(zero)> classes;
+    for (int64_t i = 0; i < kSamples; i++)
+      classes.push_back(decltype(zero)(i * 7 % kMany));
+    std::vector<double> y(size_t(kSamples * kMany), -1);
+    spread_classes(ctx, type, classes.data(),
+                   reinterpret_cast<char *>(y.data()), tensor);
+    for (int64_t i = 0; i < kSamples * kMany; i++)
+      ASSERT_EQ(y[size_t(i)], i % kMany == i / kMany * 7 % kMany) << i;
+  };
+  expect(Type::I64, int64_t(0));
+  expect(Type::I32, int32_t(0));
+  expect(Type::I16, int16_t(0));
+  expect(Type::I8, int8_t(0));
+  expect(Type::U32, uint32_t(0));
+  expect(Type::U16, uint16_t(0));
+  expect(Type::U8, uint8_t(0));
+}
+
+TEST_F(MixTest, ClassesOfATypeThatIsNotReadAreNamed) {
+  write_file(folder / "y.npy",
+             npy("<u8", "(10,)", bytes_of(std::vector<uint64_t>(10))));
+  EXPECT_NE(refusal({}).find("' holds u64, but 'labels' needs i64; save "
+                             "array.astype('int64')"),
+            std::string::npos)
+      << refusal({});
+}
+
 TEST(CheckMix, NeedsOneInputLabelsAndPairs) {
   auto refusal = [](const Program &program) -> std::string {
     try {
@@ -236,7 +311,7 @@ TEST(CheckMix, NeedsOneInputLabelsAndPairs) {
   EXPECT_EQ(
       refusal(program),
       "'--mixup' needs a program with one input and with labels, but this "
-      "one has 1 of inputs and 0 of labels");
+      "one has inputs: 1, labels: 0");
 }
 
 } // namespace

@@ -182,11 +182,12 @@ def CollectSums : Pass<"kernels-collect-sums", "::mlir::ModuleOp"> {
 def FinishSums : Pass<"kernels-finish-sums", "::mlir::ModuleOp"> {
   let summary = "Ends sums in the kernels that read them";
   let description = [{
-    A kernel that computes with vectors, and reads sums that other small kernels
-    end, ends them itself. So the backward of a batch norm has one launch between
-    its two passes over the pixels. All sums have as many parts. They stay apart
-    if that would not be faster, by the estimates for the device, and on a
-    processor.
+    Blocks add up parts of a sum, and a small kernel adds up the parts. Where
+    another elementwise kernel reads such sums, this pass lets it add up the parts
+    itself, which saves launches: the backward of a batch norm has one between its
+    two passes over the pixels. All sums that a kernel takes over have the same
+    number of parts. Nothing changes on a processor, or where the device's
+    estimates say that it would not be faster.
 
     ```mlir
     %0 = nn.fused "sum" %parts : tensor<256x64xf32> -> tensor<1x64xf32> { ... }

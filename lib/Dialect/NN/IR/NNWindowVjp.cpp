@@ -57,8 +57,9 @@ static ContractOp squareOfWeights(TensorBuilder &b, Value normalised,
 ///   t = -p rstd dscale,  u = -p dbias - t mean.
 ///
 /// Its products with x and w are those of dz, and of y = x w^T, whose product
-/// with x has been computed for the variance of y. That one and the mean of x
-/// are of means over the pixels: sums would overflow in f16.
+/// with x has been computed for the variance of y. That product is of sums over
+/// the pixels, n times the mean, which overflows in f16: Decompose keeps it in
+/// f32. The mean of x is a mean.
 void ConvBatchNormOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
                                ArrayRef<bool> wanted,
                                MutableArrayRef<Value> result) {

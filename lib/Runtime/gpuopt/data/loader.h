@@ -419,19 +419,8 @@ private:
     const int64_t per_epoch = batches_per_epoch();
     // Samples' draws have the numbers from 0 on.
     const uint64_t batch = ~uint64_t(delivered % per_epoch);
-    int64_t height = 1, width = 1;
-    for (const InputInfo &input : program.inputs)
-      if (const TensorInfo &tensor = input.tensor;
-          !input.is_label && tensor.rank >= 4) {
-        height = tensor.shape[tensor.rank - 2];
-        width = tensor.shape[tensor.rank - 1];
-      }
-    const Mix drawn =
-        draw_mix(options.mix,
-                 Draws(options.seed, uint64_t(delivered / per_epoch), batch),
-                 height, width);
-    for (const InputInfo &input : program.inputs)
-      mix_samples(ctx, memory + input.tensor.offset, input, drawn);
+    mix_batch(ctx, memory, program.inputs, options.mix,
+              Draws(options.seed, uint64_t(delivered / per_epoch), batch));
   }
 
   // Bad records are counted when their batch is used, so that the count does

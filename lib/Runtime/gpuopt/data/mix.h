@@ -56,8 +56,10 @@ inline double log_gamma_draw(Draws &draws, double shape) {
   }
 }
 
-// Returns a draw from Beta(shape, shape).
+// Returns a draw from Beta(shape, shape). Below a shape of 1e-6 draws are 0 or
+// 1 as far as a double tells, and logarithms would be infinite.
 inline double beta_draw(Draws &draws, double shape) {
+  shape = std::max(shape, 1e-6);
   const double a = log_gamma_draw(draws, shape),
                b = log_gamma_draw(draws, shape);
   return 1 / (1 + std::exp(b - a));
@@ -65,7 +67,7 @@ inline double beta_draw(Draws &draws, double shape) {
 
 } // namespace detail
 
-// Returns how a batch is mixed, whose pictures have this size.
+// Returns how to mix a batch of pictures of this size.
 inline Mix draw_mix(const MixOptions &options, Draws draws, int64_t height,
                     int64_t width) {
   Mix mix;
@@ -184,7 +186,8 @@ void spread_from(Context &ctx, Type type, const void *from, To *to, int64_t n,
 
 } // namespace detail
 
-// Mixes the samples of an input that lies at `x`.
+// Mixes the samples of an input that lies at `x`. Of an odd number, the one in
+// the middle stays as it is.
 inline void mix_samples(Context &ctx, char *x, const InputInfo &input,
                         const Mix &mix) {
   if (mix.share == 1)
@@ -195,6 +198,21 @@ inline void mix_samples(Context &ctx, char *x, const InputInfo &input,
   else
     detail::mix_typed(ctx, reinterpret_cast<float *>(x), input.tensor, mix,
                       input.is_label);
+}
+
+// Mixes the batch that lies in the inputs of a program that check_mix accepts.
+inline void mix_batch(Context &ctx, char *memory, Table<InputInfo> inputs,
+                      const MixOptions &options, const Draws &draws) {
+  int64_t height = 1, width = 1;
+  for (const InputInfo &input : inputs)
+    if (const TensorInfo &tensor = input.tensor;
+        !input.is_label && tensor.rank >= 4) {
+      height = tensor.shape[tensor.rank - 2];
+      width = tensor.shape[tensor.rank - 1];
+    }
+  const Mix mix = draw_mix(options, draws, height, width);
+  for (const InputInfo &input : inputs)
+    mix_samples(ctx, memory + input.tensor.offset, input, mix);
 }
 
 // Makes a probability for each class of labels that are classes, of any type of
@@ -218,32 +236,40 @@ inline void check_mix(Table<InputInfo> inputs, int64_t batch_size,
   const bool has_boxes = options.cutmix > 0;
   const std::string flag = has_boxes ? "'--cutmix'" : "'--mixup'";
   auto text = [](const TensorInfo &tensor) {
-    return "'" + std::string(tensor.name) + "' is " + name_of(tensor.type) +
-           " " + shape_text({tensor.shape, tensor.shape + tensor.rank});
+    return ", but '" + std::string(tensor.name) + "' is " +
+           name_of(tensor.type) + " " +
+           shape_text({tensor.shape, tensor.shape + tensor.rank});
   };
   int labels = 0;
   for (const InputInfo &input : inputs) {
     const TensorInfo &tensor = input.tensor;
     const bool is_float = tensor.type == Type::F32 || tensor.type == Type::F64;
+    const bool is_batch = tensor.rank > 0 && tensor.shape[0] == batch_size;
     labels += input.is_label;
-    if (input.is_label && !takes_classes(input))
-      throw Error(flag +
-                  " mixes labels that are a probability for each class, but " +
+    if (input.is_label && is_float && input.index_limit == 1) {
+      if (!takes_classes(input) || !is_batch)
+        throw Error(flag +
+                    " mixes labels of shape [batch, classes] with two "
+                    "classes or more" +
+                    text(tensor));
+    } else if (input.is_label) {
+      throw Error(flag + " mixes labels that are a probability for each class" +
                   text(tensor) +
                   "; compile with --loss soft_cross_entropy or "
                   "bce_with_logits, whose labels may be given as classes");
-    if (!input.is_label && (!is_float || tensor.rank < (has_boxes ? 4 : 2)))
+    } else if (!is_float || !is_batch || tensor.rank < (has_boxes ? 4 : 2)) {
       throw Error(flag + " mixes " +
                   (has_boxes ? "pictures, [batch, channels, height, width],"
                              : "numbers, [batch, ...],") +
-                  " of f32 or f64, but " + text(tensor));
+                  " of f32 or f64" + text(tensor));
+    }
   }
   if (inputs.count - labels != 1 || labels == 0)
     throw Error(flag +
                 " needs a program with one input and with labels, but "
-                "this one has " +
-                std::to_string(inputs.count - labels) + " of inputs and " +
-                std::to_string(labels) + " of labels");
+                "this one has inputs: " +
+                std::to_string(inputs.count - labels) +
+                ", labels: " + std::to_string(labels));
   if (batch_size < 2)
     throw Error(flag + " mixes two samples with each other, but a batch has "
                        "one; --batch-size is set at compile time");

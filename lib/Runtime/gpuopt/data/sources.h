@@ -91,11 +91,11 @@ public:
       else
         sources.push_back(open_file(file_of(input), input));
       const DataSource &source = *sources.back();
-      if (!can_cast(source.type, tensor.type))
+      const Type needed = source.gives_classes ? Type::I64 : tensor.type;
+      if (!can_cast(source.type, needed))
         throw Error("'" + source.path + "' holds " + name_of(source.type) +
-                    ", but '" + tensor.name + "' needs " +
-                    name_of(tensor.type) + "; save array.astype('" +
-                    numpy_name(tensor.type) + "')");
+                    ", but '" + tensor.name + "' needs " + name_of(needed) +
+                    "; save array.astype('" + numpy_name(needed) + "')");
     }
     return sources;
   }
@@ -117,8 +117,7 @@ private:
       return open_members(path, input);
     if (is_folder(text))
       return open_folder(text, input);
-    const MappedFile file(text);
-    if (begins_like_idx(file))
+    if (const MappedFile file(text); begins_like_idx(file))
       return file.data[3] == 1 && takes_classes(input)
                  ? giving_classes(std::make_unique<IdxSource>(
                        text, classes_of(input).tensor))

@@ -208,8 +208,8 @@ void lt_gemm(Context &ctx, const GemmShape &s, const T *a, const T *b, C *c,
   CHECK_CUBLAS(call.run(ctx, p, p.algorithm));
 }
 
-// Whether the library has an algorithm for a product with an epilogue. The
-// first time that it has none, this is said.
+// Whether the library has an algorithm for a product that adds up an operand.
+// The first time that it has none, a note tells the user.
 template <class T, class C>
 bool has_product(Context &ctx, const GemmShape &shape, const T *a, const T *b,
                  const C *c, const GemmOptions &o) {
@@ -227,9 +227,8 @@ bool has_product(Context &ctx, const GemmShape &shape, const T *a, const T *b,
     return true;
   if (lt.missing.empty())
     fprintf(stderr,
-            "note: cuBLASLt %zu has no algorithm for a %s; a kernel of the "
-            "runtime adds the sums up, here and wherever else the library "
-            "lacks them\n",
+            "note: cuBLASLt %zu has no algorithm for a %s; kernels of gpuopt "
+            "add up the operand, here and in all such products\n",
             cublasLtGetVersion(), description_of(key).c_str());
   lt.missing.insert(content);
   return false;

@@ -27,7 +27,7 @@ constexpr int64_t kLongColumn = 2048;
 constexpr int64_t kMostPanel = 2048;
 
 // Whether the product is computed here: it then takes less time than oneDNN's,
-// also where oneDNN has packed B before.
+// also where oneDNN has packed B before, but for what is_faster_packed says.
 inline bool has_few_rows(const GemmShape &s) {
   return s.m <= kFewRows && s.batch[0] * s.batch[1] == 1 &&
          (s.b_n == 1 || s.b_k == 1) && s.n >= kLeastColumns &&
@@ -152,7 +152,6 @@ template <int M, class T, class C>
 void add_up_rows(const GemmShape &s, FewRows rows, const T *b, C *c,
                  const GemmOptions &o, int threads) {
   constexpr int kDepth = 8;
-  auto ceil_div = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   const int64_t share = ceil_div(s.n, threads);
   const int64_t panel =
       ceil_div(ceil_div(share, ceil_div(share, kMostPanel / M)), kLanes) *

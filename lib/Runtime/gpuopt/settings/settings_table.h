@@ -146,16 +146,16 @@ inline constexpr SettingInfo kRunSettings[] = {
                      "center_crop, rand_augment, normalize",
                      "TRANSFORMS")),
     detail::number("mixup", &detail::S::mixup, at_least(0, 1e6),
-                   "both parameters of the Beta distribution from which comes "
-                   "the share in which two samples of a batch are mixed, as "
-                   "timm does; 0: they are not"),
+                   "mixes pairs of samples as timm does, by a share from "
+                   "Beta(A, A), where A is this value; 0: no mixup"),
     detail::number("cutmix", &detail::S::cutmix, at_least(0, 1e6),
-                   "the same for a box that two pictures exchange"),
+                   "exchanges a box between pairs of pictures as timm does, "
+                   "which leaves a share from Beta(A, A); 0: no cutmix"),
     detail::number("mixup-prob", &detail::S::mixup_prob, at_least(0, 1),
-                   "probability that a batch is mixed by --mixup or --cutmix"),
+                   "probability that --mixup or --cutmix mixes a batch"),
     detail::number("mixup-switch-prob", &detail::S::mixup_switch_prob,
                    at_least(0, 1),
-                   "probability that it is by --cutmix, where both are on"),
+                   "probability that cutmix mixes a batch, where both are on"),
     detail::data("shuffle", &detail::S::shuffle, "samples in random order", ""),
     detail::data("eval-data", {}, "file for an input, for validation",
                  "INPUT=FILE"),

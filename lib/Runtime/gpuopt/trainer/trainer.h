@@ -161,6 +161,7 @@ private:
   void open_data() {
     train_sources =
         SourceOpener(program.inputs, s.train, s.token_type, "--").open();
+    check_mix(program.inputs, program.batch_size, mix_options());
     if (!s.eval.given())
       return;
     if (!program.evaluate)
@@ -168,6 +169,9 @@ private:
                   "leave out --eval-*");
     eval_sources =
         SourceOpener(program.inputs, s.eval, s.token_type, "--eval-").open();
+  }
+  MixOptions mix_options() const {
+    return {s.mixup, s.cutmix, s.mixup_prob, s.mixup_switch_prob};
   }
   std::unique_ptr<Loader> make_loader(DataSources sources, bool shuffle,
                                       bool pads_last) {
@@ -183,7 +187,7 @@ private:
     options.skips_bad_records = s.on_bad_record == kSkipBadRecord;
     options.max_bad_records = s.max_bad_records;
     if (!pads_last) // validations take samples as they are
-      options.mix = {s.mixup, s.cutmix, s.mixup_prob, s.mixup_switch_prob};
+      options.mix = mix_options();
     options.tracer = profiles.tracer();
     // The first half is for training, the second for evaluation.
     DeviceMemory staging;

@@ -127,7 +127,7 @@ def NN_ConvBatchNormOp : NN_InferredOp<"conv_batch_norm", [Differentiable, Matri
 
     `new_mean` and `new_variance` are those of nn.batch_norm. What the gradient
     reads: `mean` and `rstd` of `y` (O x 1), `input_mean` (m, 1 x C), and `moments`,
-    the products of the weights with g (O x C).
+    n times the products of the weights with g, for n pixels (O x C).
 
     Constraints:
     - (C1) the input has rank 4, and the weights are O x C x 1 x 1 of its type;

@@ -90,8 +90,8 @@ int64_t gpuopt::train::targetsOf(LossKind kind, RankedTensorType logits) {
   if (kind == LossKind::Dice)
     return ShapedType::getNumElements(
         logits.getShape().take_front(firstDiceDim(logits)));
-  if (kind == LossKind::SoftCrossEntropy)
-    return logits.getNumElements() / logits.getDimSize(classDim(logits));
+  if (kind == LossKind::SoftCrossEntropy) // a row of classes is a target
+    labels = labelsType(LossKind::CrossEntropy, logits);
   return labels ? labels.getNumElements() : 1;
 }
 

@@ -102,8 +102,9 @@ private:
     op->removeAttr(kHalfProductAttribute);
   }
 
-  /// Finds the results of kernels that products read in the other type: factors
-  /// in that of the product, what is added to it in that of its result.
+  /// Finds the results of kernels that a product needs in another type than
+  /// they have. It reads its factors in the type that it multiplies in, and
+  /// adds its bias in the type of its result.
   void findCopies() {
     for (Operation &op : block) {
       if (!isProduct(&op) || !elementOf(op.getResult(0)).isF32())
