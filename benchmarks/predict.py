@@ -13,9 +13,8 @@ longer; then it is the other's turn. The first batch after a pause does not
 count. The largest difference of their outputs is printed, too.
 
 --wait-policy says how gpuopt's threads wait for the next kernel, by the
-variable OMP_WAIT_POLICY of their process: a program that is loaded leaves that
-to OpenMP, which lets them spin. Where others use the cores, threads that sleep
-("passive") are faster.
+variable OMP_WAIT_POLICY of their process; without it, the program measures what
+is faster. Where others use the cores, threads that sleep ("passive") are.
 
 --build-only makes the files and the programs in the folder that --work names,
 and measures nothing; --built runs what lies there, so that a machine that is

@@ -305,6 +305,8 @@ TEST_F(ApiTest, SaysWhatIsWrongWithOptions) {
             "-1");
   EXPECT_EQ(invalid(create({"--max-steps=-1", "--warmup-ratio=0.5"})),
             "'--warmup-ratio' is a share of --max-steps, which is not given");
+  EXPECT_EQ(invalid(create({"--wait-policy=often"})),
+            "'--wait-policy' must be auto, active or passive, but is 'often'");
   EXPECT_NE(invalid(create({"--batch-size=3"})).find("--batch-size"),
             std::string::npos);
   gpuopt_options options;

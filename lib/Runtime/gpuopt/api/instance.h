@@ -4,10 +4,12 @@
 
 #include "gpuopt/api/tensors.h"
 #include "gpuopt/data/indices.h"
+#include "gpuopt/device/wait_policy.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_writer.h"
 #include "gpuopt/trainer/session.h"
 #include "gpuopt/trainer/settings.h"
 
+#include <chrono>
 #include <dlfcn.h>
 
 namespace gpuopt::api {
@@ -30,7 +32,7 @@ inline bool is_of_step(const SettingInfo &setting) {
   return (setting.section == Section::Optimizer &&
           setting.name != "num-train-epochs") ||
          setting.section == Section::LossScale || setting.name == "autotune" ||
-         setting.name == "autotune-file";
+         setting.name == "autotune-file" || setting.name == "wait-policy";
 }
 
 // Parses a caller's settings, on top of what the program was compiled with.
@@ -59,6 +61,7 @@ inline Settings parse_step_settings(const Program &program,
   gpuopt::detail::choose_warmup(flags, s);
   gpuopt::detail::check_ranges(s, kind);
   gpuopt::detail::check_step_settings(flags, s, program);
+  parse_wait_policy(s.wait_policy);
   if (s.max_steps < 1 && s.warmup_ratio > 0)
     throw Error("'--warmup-ratio' is a share of --max-steps, which is not "
                 "given");
@@ -84,7 +87,9 @@ public:
         muon_ratio(settings.learning_rate > 0
                        ? settings.muon_learning_rate / settings.learning_rate
                        : 0),
-        session(program, place_of(options)) {
+        session(program, place_of(options)),
+        waiting(parse_wait_policy(settings.wait_policy),
+                session.ctx.num_threads) {
     if (settings.max_steps < 1 && needs_steps(settings.lr_scheduler_type))
       settings.lr_scheduler_type = kConstantWithWarmup;
     session.allocate();
@@ -142,11 +147,13 @@ public:
     const auto given = match_inputs(tensors.inputs, inputs, count, batches);
     check_indices(given, batches);
     refresh();
-    for (int64_t batch = 0; batch < batches; batch++) {
-      take_inputs(given, batch);
-      session.micro_step();
-    }
-    session.update();
+    compute([&] {
+      for (int64_t batch = 0; batch < batches; batch++) {
+        take_inputs(given, batch);
+        session.micro_step();
+      }
+      session.update();
+    });
     if (!loss)
       return;
     const StepState state = session.read_state();
@@ -187,10 +194,21 @@ public:
                    outputs[i]);
     refresh();
     take_inputs(given, 0);
-    session.forward();
+    compute([&] { session.forward(); });
     take_outside("the forward");
     for (size_t i = 0; i < output_count; i++)
       copy_out(tensors.outputs.of(outputs[i], i), outputs[i]);
+  }
+
+  // Does the work of a step or a forward. All of them take alike long, so their
+  // times tell how threads of the host should wait.
+  template <class Work>
+  void compute(Work work) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    waiting.step(std::chrono::duration<double, std::milli>(
+                     std::chrono::steady_clock::now() - start)
+                     .count());
   }
 
   gpuopt_step_info step_info() {
@@ -437,6 +455,7 @@ private:
   const double first_rate; // the learning rate before the caller sets one
   const double muon_ratio; // of muon's learning rate to the other one
   Session session;
+  StepWaiting waiting;
   bool has_changed = false; // weights, since `prepare`
 };
 
