@@ -252,6 +252,7 @@ def test_arrays_may_stand_for_each_file_of_data():
     driver = gpuopt.driver
     assert {*driver._FILE_FLAGS, *driver._INPUT_FLAGS} - {"prompts"} == flags - {  # prompts are for predict
         "token_type", "shuffle", "transform", "eval_transform", "on_bad_record", "max_bad_records",
+        "mixup", "cutmix", "mixup_prob", "mixup_switch_prob",
     }
 
 
