@@ -12,8 +12,8 @@ from emulated import nvidia_wheels
 from exports import export_case
 from training import execute
 
-QUICK = ["mlp", "gpt2-small", "resnet18-small", "unet-small"]
-FULL = ["cnn", "bert-small", "gpt2", "bert", "resnet18", "resnet50", "unet"]
+QUICK = ["mlp", "gpt2-small", "resnet18-small"]
+FULL = ["cnn", "unet-small", "bert-small", "gpt2", "bert", "resnet18", "resnet50", "unet"]
 
 
 pytestmark = [

@@ -228,7 +228,8 @@ TRAININGS = {
 }
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.full if "larger" in name else ()) for name in TRAININGS])
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=() if name == "gpt" else pytest.mark.full) for name in TRAININGS])
 def test_training_has_the_loss_of_fp32(name, tmp_path):
     torch.manual_seed(1)
     make, flags = TRAININGS[name]
