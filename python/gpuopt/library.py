@@ -152,6 +152,15 @@ def program_folder(folder: str | os.PathLike) -> Path:
     raise FileNotFoundError(f"'{os.fspath(folder)}' has no program: gpuopt.compile writes one")
 
 
+def _object_cache() -> list[str]:
+    """What tells CMake where the objects lie that programs share: beside what
+    ``gpuopt train`` builds. Without a folder of the user's, none are shared."""
+    for variable, below in (("XDG_CACHE_HOME", "gpuopt"), ("HOME", ".cache/gpuopt")):
+        if os.path.isabs(folder := os.environ.get(variable, "")):
+            return [f"-DGPUOPT_OBJECT_CACHE={Path(folder) / below / 'objects'}"]
+    return []
+
+
 def build_library(program: Path, options: Sequence[str] = ()) -> Path:
     """Builds what is not built yet, with CMake; returns the library.
 
@@ -162,7 +171,7 @@ def build_library(program: Path, options: Sequence[str] = ()) -> Path:
     build.mkdir(exist_ok=True)
     with open(build / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # two processes must not build at once
-        _execute(["cmake", "-S", program, "-B", build, "-DBUILD_SHARED_LIBS=ON", *options])
+        _execute(["cmake", "-S", program, "-B", build, "-DBUILD_SHARED_LIBS=ON", *_object_cache(), *options])
         _execute(["cmake", "--build", build, "--target", "program", "--parallel", str(os.cpu_count() or 1)])
     return build / _LIBRARY
 

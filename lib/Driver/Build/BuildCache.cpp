@@ -9,7 +9,8 @@
 // folder of its own, <cache>/<key>/build-*, and then renames it to its place.
 // If two processes build the same program at once, the second executable
 // replaces the first; both are right. A build that fails leaves its output as
-// <cache>/<key>/*.log.
+// <cache>/<key>/*.log. What programs have in common is kept as
+// <cache>/objects/<hash>.o (lib/Runtime/program/object-cache.cmake).
 //
 //===----------------------------------------------------------------------===//
 
@@ -118,6 +119,7 @@ Expected<std::string> gpuopt::buildProgram(StringRef folder,
       {"build.log",
        {"cmake", "-S", folder.str(), "-B", build,
         "-DGPUOPT_TARGET=" + std::string(target.name),
+        "-DGPUOPT_OBJECT_CACHE=" + joinPath(cache, "objects"),
         std::string("-DGPUOPT_PARQUET=") +
             (executable.readsParquet ? "ON" : "OFF")}},
       {"compile.log",
