@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <unistd.h>
+#include <thread>
 
 namespace gpuopt::calibration {
 
@@ -16,9 +16,9 @@ namespace gpuopt::calibration {
 class Stopwatch {
 public:
   explicit Stopwatch(Context &ctx)
-      : ctx(ctx), pressure(ctx.num_threads, ctx.num_threads,
-                           int(sysconf(_SC_NPROCESSORS_ONLN))) {
-    pressure.sample(CpuCounters::now());
+      : ctx(ctx),
+        pressure(ctx.num_threads, int(std::thread::hardware_concurrency())) {
+    pressure.begin(CpuCounters::now());
   }
 
   // Returns the seconds of one execution: the median of five rounds, each of
@@ -75,8 +75,8 @@ private:
   // of the rounds were much slower than the fastest one.
   void note(const std::array<double, 5> &sorted) {
     count++;
-    pressure.sample(CpuCounters::now());
-    const bool is_contended = pressure.contended(/*spins=*/true),
+    const bool is_contended =
+                   pressure.contended(/*spun=*/true, CpuCounters::now()),
                is_unsteady = sorted[2] > 1.5 * sorted[0];
     disturbed_count += is_contended || is_unsteady;
   }

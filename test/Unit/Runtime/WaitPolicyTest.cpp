@@ -50,7 +50,7 @@ TEST(WaitTuner, SleepsWhereThatIsFaster) {
 
 TEST(WaitTuner, StaysWithItsChoiceWhereBothAreEqual) {
   WaitTuner tuner;
-  run(tuner, {10, 9.8}, 20);
+  run(tuner, {10, 9.8}, 30);
   EXPECT_TRUE(tuner.spins());
   EXPECT_TRUE(tuner.settled_anew());
   run(tuner, {9.8, 10}, 10000);
@@ -67,16 +67,21 @@ TEST(WaitTuner, TellsWhatItHasFound) {
   EXPECT_EQ(faster.describe(),
             "threads spin between kernels: a step takes 15.0 ms when they "
             "spin, 37.0 ms when they sleep");
-  run(busy, {10, 5, /*is_contended=*/true}, 20);
+  run(busy, {10, 5, /*is_contended=*/true}, 30);
   EXPECT_EQ(busy.describe(),
             "threads sleep between kernels: others use the cores");
 }
 
 TEST(WaitTuner, ComparesWindowsOfShortSteps) {
   WaitTuner tuner;
-  // 10 ms are 200 steps: three windows each way.
-  EXPECT_LT(run(tuner, {0.05, 0.04}, 1190), 601);
-  run(tuner, {0.05, 0.04}, 20);
+  // Three windows each way: the first has 100 ms, 1,600 steps, each other one
+  // 10 ms, 160 steps of those that sleep and 214 of those that spin.
+  const Machine machine{0.0625, 0.046875};
+  EXPECT_EQ(run(tuner, machine, 2 + 1600), 0);
+  EXPECT_EQ(run(tuner, machine, 214 + 160), 214);
+  EXPECT_FALSE(tuner.settled_anew());
+  run(tuner, machine, 214 + 160 + 214);
+  EXPECT_TRUE(tuner.settled_anew());
   EXPECT_TRUE(tuner.spins());
 }
 
@@ -149,6 +154,15 @@ TEST(WaitTuner, TriesToSpinSoonAfterOthersHaveLeft) {
   EXPECT_TRUE(tuner.spins());
 }
 
+// Though steps take as long as before: for others it may be worse.
+TEST(WaitTuner, ComparesAgainWhenOthersWantTheCores) {
+  WaitTuner tuner;
+  run(tuner, {37, 15}, 1000);
+  ASSERT_TRUE(tuner.spins());
+  run(tuner, {37, 15, true}, 1000);
+  EXPECT_FALSE(tuner.spins());
+}
+
 TEST(WaitTuner, ComparesAgainWhenSpinningGetsALittleSlower) {
   WaitTuner tuner;
   run(tuner, {20, 15}, 300);
@@ -157,54 +171,100 @@ TEST(WaitTuner, ComparesAgainWhenSpinningGetsALittleSlower) {
   EXPECT_FALSE(tuner.spins());
 }
 
-CpuCounters at(double seconds, double preemptions, double stolen, double ticks,
-               double runnable) {
-  return {seconds, preemptions, stolen, ticks, runnable};
+// A machine's counters after `seconds`, if the program computed on `own` cores
+// and others on `others`.
+CpuCounters at(double seconds, int cores, double own, double others,
+               double preemptions = 0, double stolen = 0) {
+  CpuCounters counters;
+  counters.seconds = seconds;
+  counters.own_seconds = own * seconds;
+  counters.preemptions = preemptions;
+  counters.busy_ticks = 100 * seconds * (own + others);
+  counters.stolen_ticks = 100 * seconds * stolen;
+  counters.all_ticks = 100 * seconds * cores;
+  return counters;
+}
+
+bool is_contended(CpuPressure pressure, const CpuCounters &counters,
+                  bool spun = false) {
+  pressure.begin({});
+  return pressure.contended(spun, counters);
 }
 
 TEST(CpuPressure, KnowsFreeCores) {
-  CpuPressure pressure(2, 2, 2);
-  pressure.sample(at(1, 10, 0, 100, 0));
-  pressure.sample(at(2, 20, 1, 300, 0));
-  EXPECT_FALSE(pressure.contended(false));
-  // The other thread spins, and is no stranger.
-  pressure.sample(at(2, 20, 1, 300, 1));
-  pressure.sample(at(3, 30, 2, 500, 1));
-  EXPECT_FALSE(pressure.contended(true));
+  const CpuPressure pressure(2, 2);
+  EXPECT_FALSE(is_contended(pressure, at(1, 2, 0, 0)));
+  EXPECT_FALSE(is_contended(pressure, at(1, 2, 1.2, 0.1, 10, 0.05)));
+  // Threads that spin are no strangers.
+  EXPECT_FALSE(is_contended(pressure, at(1, 2, 2, 0), /*spun=*/true));
 }
 
-TEST(CpuPressure, CountsThreadsOfOthers) {
-  CpuPressure on_two(2, 2, 2), on_four(2, 4, 4), on_part(2, 2, 4);
-  for (CpuPressure *pressure : {&on_two, &on_four, &on_part})
-    pressure->sample(at(1, 0, 0, 100, 1));
-  EXPECT_TRUE(on_two.contended(false));
-  EXPECT_FALSE(on_four.contended(false)); // there is a core for them
-  EXPECT_FALSE(on_part.contended(false)); // they may run elsewhere
+TEST(CpuPressure, NoticesWhatOthersCompute) {
+  EXPECT_TRUE(is_contended(CpuPressure(2, 2), at(1, 2, 1.3, 0.7)));
+  EXPECT_FALSE(is_contended(CpuPressure(2, 2), at(1, 2, 1.3, 0.3)));
+  // There is a core for them.
+  EXPECT_FALSE(is_contended(CpuPressure(2, 4), at(1, 4, 2, 1)));
+  EXPECT_TRUE(is_contended(CpuPressure(2, 4), at(1, 4, 1.3, 2.7)));
 }
 
 TEST(CpuPressure, NoticesThatCoresAreTaken) {
-  CpuPressure pressure(2, 2, 2);
-  pressure.sample(at(1, 0, 0, 100, 0));
-  pressure.sample(at(1.1, 300, 0, 120, 0));
-  EXPECT_TRUE(pressure.contended(false)) << "300 preemptions in 0.1 s";
-  pressure.sample(at(1.2, 301, 0, 140, 0));
-  EXPECT_FALSE(pressure.contended(false)) << "each stretch counts for itself";
-  pressure.sample(at(2.2, 301, 100, 340, 0));
-  EXPECT_TRUE(pressure.contended(false)) << "half of the time stolen";
+  const CpuPressure pressure(2, 2);
+  EXPECT_TRUE(is_contended(pressure, at(0.01, 2, 1, 0, 5), true))
+      << "5 preemptions in 10 ms";
+  EXPECT_FALSE(is_contended(pressure, at(0.01, 2, 1, 0, 4), true));
+  EXPECT_FALSE(is_contended(pressure, at(1, 2, 1, 0, 90), true));
+  EXPECT_TRUE(is_contended(pressure, at(1, 2, 1, 0, 110), true));
+  EXPECT_FALSE(is_contended(pressure, at(1, 2, 1, 0, 110), false))
+      << "threads that wake preempt each other";
+  EXPECT_TRUE(is_contended(pressure, at(1, 2, 1, 0, 0, 0.5)))
+      << "a quarter of the time of two cores";
 }
 
-TEST(CpuPressure, AddsUpStretchesOfOneSample) {
-  // Steps of 10 ms are asked for one by one: two ticks on two cores.
-  CpuPressure pressure(2, 2, 2);
-  pressure.sample(at(0, 0, 0, 0, 0));
-  int contended = 0;
-  for (int step = 1; step <= 20; step++) {
-    pressure.sample(at(0.01 * step, 0, 1.0 * step, 2.0 * step, 0));
-    contended += pressure.contended(false);
-  }
-  EXPECT_EQ(contended, 2) << "once for each 20 ticks";
-  pressure.sample(at(0.21, 5, 20, 42, 0));
-  EXPECT_TRUE(pressure.contended(false)) << "5 preemptions in 10 ms";
+TEST(CpuPressure, AsksOfEachStretchAlone) {
+  CpuPressure pressure(2, 2);
+  CpuCounters counters = at(1, 2, 1, 1, 1000, 0.5);
+  pressure.begin(counters);
+  EXPECT_FALSE(pressure.contended(true, counters));
+  counters.seconds += 1;
+  counters.all_ticks += 200;
+  EXPECT_FALSE(pressure.contended(true, counters));
+  counters.seconds += 1;
+  counters.all_ticks += 200;
+  counters.busy_ticks += 70;
+  EXPECT_TRUE(pressure.contended(true, counters));
+  EXPECT_FALSE(pressure.contended(true, counters));
+}
+
+TEST(CpuPressure, WaitsForEnoughTicks) {
+  // 10 ms of two cores are two ticks: whose they are is chance.
+  CpuPressure pressure(2, 2);
+  pressure.begin({});
+  for (int step = 1; step <= 8; step++)
+    EXPECT_EQ(pressure.contended(false, at(0.01 * step, 2, 1, 1)),
+              step % 4 == 0)
+        << "step " << step;
+}
+
+TEST(CpuCounters, AreOfTheCoresThatTheProcessMayUse) {
+  cpu_set_t before, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  int core = 0;
+  while (!CPU_ISSET(core, &before))
+    core++;
+  CPU_ZERO(&one);
+  CPU_SET(core, &one);
+  TemporaryFolder folder;
+  write_file(folder / "stat", "cpu  999 999 999 999 999 999 999 999 0 0\ncpu" +
+                                  std::to_string(core + 1) +
+                                  " 50 50 50 50 50 50 50 50 0 0\ncpu" +
+                                  std::to_string(core) +
+                                  " 1 2 3 10 20 4 5 6 100 100\nintr 7 8 9\n");
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  const CpuCounters counters = CpuCounters::now((folder / "stat").c_str());
+  ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+  EXPECT_EQ(counters.busy_ticks, 1 + 2 + 3 + 4 + 5);
+  EXPECT_EQ(counters.stolen_ticks, 6);
+  EXPECT_EQ(counters.all_ticks, 51);
 }
 
 TEST(CpuPressure, ReadsTheSystemsCounters) {
@@ -214,6 +274,14 @@ TEST(CpuPressure, ReadsTheSystemsCounters) {
   EXPECT_LE(first.seconds, second.seconds);
   EXPECT_LE(first.preemptions, second.preemptions);
   EXPECT_LE(first.stolen_ticks, first.all_ticks);
+  EXPECT_GT(first.busy_ticks, 0);
+  EXPECT_LE(first.busy_ticks, first.all_ticks);
+  // This test has computed, and sleep is no computation.
+  EXPECT_GT(second.own_seconds, 0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const CpuCounters third = CpuCounters::now();
+  EXPECT_GE(third.seconds - second.seconds, 0.05);
+  EXPECT_LT(third.own_seconds - second.own_seconds, 0.05);
 }
 
 struct CpuQuotaTest : testing::Test {

@@ -3,21 +3,25 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
+#include <sched.h>
 #include <string>
 #include <sys/resource.h>
 
 namespace gpuopt {
 
-// The system's counters, read once.
+// The system's counters, read once. Ticks are 10 ms of one core, and of the
+// cores that this process may use.
 struct CpuCounters {
-  double seconds = 0;        // of a clock that only goes forward
-  double preemptions = 0;    // of this process's threads, which had to make way
-  double stolen_ticks = 0;   // that a hypervisor gave to other machines
-  double all_ticks = 0;      // of all cores
-  double other_runnable = 0; // threads that run or could, beside the caller
+  double seconds = 0;      // of a clock that only goes forward
+  double own_seconds = 0;  // that this process's threads have computed
+  double preemptions = 0;  // of these threads, which had to make way
+  double busy_ticks = 0;   // in which a core computed
+  double stolen_ticks = 0; // that a hypervisor gave to other machines
+  double all_ticks = 0;
 
-  static CpuCounters now() {
+  static CpuCounters now(const char *stat_file = "/proc/stat") {
     CpuCounters counters;
     counters.seconds = std::chrono::duration<double>(
                            std::chrono::steady_clock::now().time_since_epoch())
@@ -25,83 +29,89 @@ struct CpuCounters {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
     counters.preemptions = double(usage.ru_nivcsw);
-    std::ifstream stat("/proc/stat");
-    std::string label;
-    stat >> label;
-    for (int column = 0; column < 8; column++) {
-      double ticks = 0;
-      stat >> ticks;
-      counters.all_ticks += ticks;
-      if (column == 7)
-        counters.stolen_ticks = ticks;
-    }
-    std::ifstream load("/proc/loadavg");
-    double average, running = 1;
-    load >> average >> average >> average >> running;
-    counters.other_runnable = std::max(0.0, running - 1);
+    for (const timeval &time : {usage.ru_utime, usage.ru_stime})
+      counters.own_seconds += double(time.tv_sec) + 1e-6 * double(time.tv_usec);
+    counters.read_ticks(stat_file);
     return counters;
-  }
-};
-
-// Averages the counters between two questions.
-class CpuPressure {
-public:
-  // `threads` of this process compute, on `cores` cores of a machine that has
-  // `machine_cores`. If the machine has more, threads that run elsewhere on it
-  // need not compete for our cores.
-  CpuPressure(int threads, int cores, int machine_cores)
-      : threads(threads), cores(cores), sees_others(cores == machine_cores) {}
-
-  // Adds counters that were read while the other computing threads are idle, or
-  // spin.
-  void sample(const CpuCounters &counters) {
-    if (!has_begun)
-      first = first_of_steal = counters;
-    has_begun = true;
-    samples++;
-    last = counters;
-    runnable_sum += counters.other_runnable;
-  }
-
-  // Whether, since the last question, spinning threads would have taken time
-  // from threads with work, or would have had time taken away. `spins` says
-  // whether the threads of this process were spinning.
-  bool contended(bool spins) {
-    const double seconds = last.seconds - first.seconds;
-    const double others =
-        samples ? runnable_sum / double(samples) - (spins ? threads - 1 : 0)
-                : 0;
-    const double preemptions = last.preemptions - first.preemptions;
-    const bool is_crowded =
-        sees_others && others > double(cores - threads) + 0.5;
-    const bool is_preempted =
-        preemptions > 4 && preemptions > 50.0 * threads * seconds;
-    const bool is_stolen = steal_share() > 0.1;
-    first = last;
-    samples = 0;
-    runnable_sum = 0;
-    return is_crowded || is_preempted || is_stolen;
   }
 
 private:
-  // The share of the machine's time that a hypervisor has given to others since
-  // the last answer. Ticks are 10 ms: with fewer than 20 of them, over all
-  // cores, the share would be chance, so the period continues.
-  double steal_share() {
-    const double ticks = last.all_ticks - first_of_steal.all_ticks;
-    if (ticks < 20)
-      return 0;
-    const double share =
-        (last.stolen_ticks - first_of_steal.stolen_ticks) / ticks;
-    first_of_steal = last;
-    return share;
+  // A line is "cpu3 USER NICE SYSTEM IDLE IOWAIT IRQ SOFTIRQ STEAL ...". Before
+  // those of the cores stands one of all of them, "cpu".
+  void read_ticks(const char *stat_file) {
+    cpu_set_t own_cores;
+    CPU_ZERO(&own_cores);
+    const bool knows_cores =
+        sched_getaffinity(0, sizeof own_cores, &own_cores) == 0;
+    std::ifstream stat(stat_file);
+    std::string label, rest;
+    while (stat >> label && label.rfind("cpu", 0) == 0) {
+      double ticks[8] = {};
+      for (double &column : ticks)
+        stat >> column;
+      std::getline(stat, rest);
+      if (label == "cpu" ? knows_cores
+                         : !knows_cores || !is_in(own_cores, label.substr(3)))
+        continue;
+      for (double column : ticks)
+        all_ticks += column;
+      stolen_ticks += ticks[7];
+      busy_ticks += ticks[0] + ticks[1] + ticks[2] + ticks[5] + ticks[6];
+    }
+  }
+
+  static bool is_in(const cpu_set_t &cores, const std::string &number) {
+    const size_t core = size_t(atoi(number.c_str()));
+    return core < CPU_SETSIZE && CPU_ISSET(core, &cores);
+  }
+};
+
+// Compares the counters between two questions. Times are compared, not which
+// threads can run just now: whoever asks at the end of a step meets the threads
+// that the step's end has woken.
+class CpuPressure {
+public:
+  // `threads` of this process compute, and may use `cores` cores.
+  CpuPressure(int threads, int cores) : threads(threads), cores(cores) {}
+
+  // What was before does not count.
+  void begin(const CpuCounters &now) { last = last_of_ticks = now; }
+
+  // Whether, since the last question, others have computed on cores that our
+  // threads need, or our threads have had time taken away. `spun` says whether
+  // our threads were spinning: then each has a core, and one that is preempted
+  // made way for another process. Threads that sleep and wake preempt each
+  // other.
+  bool contended(bool spun, const CpuCounters &now) {
+    const double seconds = now.seconds - last.seconds;
+    const double preemptions = now.preemptions - last.preemptions;
+    last = now;
+    const bool is_preempted =
+        spun && preemptions > 4 && preemptions > 50.0 * threads * seconds;
+    return is_crowded_or_stolen(now) || is_preempted;
+  }
+
+private:
+  // Few ticks would be chance: the period goes on until there are enough.
+  static constexpr double kLeastTicks = 8;
+
+  bool is_crowded_or_stolen(const CpuCounters &now) {
+    const CpuCounters first = last_of_ticks;
+    const double ticks = now.all_ticks - first.all_ticks;
+    if (ticks < kLeastTicks)
+      return false;
+    last_of_ticks = now;
+    const double busy_cores =
+        cores * (now.busy_ticks - first.busy_ticks) / ticks;
+    const double own_cores = (now.own_seconds - first.own_seconds) /
+                             std::max(1e-9, now.seconds - first.seconds);
+    const bool is_crowded = busy_cores - own_cores > cores - threads + 0.5;
+    const bool is_stolen = now.stolen_ticks - first.stolen_ticks > 0.1 * ticks;
+    return is_crowded || is_stolen;
   }
 
   int threads, cores;
-  bool sees_others, has_begun = false;
-  CpuCounters first, last, first_of_steal;
-  int64_t samples = 0;
-  double runnable_sum = 0;
+  CpuCounters last, last_of_ticks;
 };
 
 } // namespace gpuopt

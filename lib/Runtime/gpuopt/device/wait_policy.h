@@ -12,7 +12,6 @@
 #include <mutex>
 #include <optional>
 #include <thread>
-#include <unistd.h>
 #ifdef _OPENMP
 #include <omp.h>
 // LLVM's OpenMP has it, GNU's has not.
@@ -115,8 +114,7 @@ private:
 class StepWaiting {
 public:
   StepWaiting(WaitPolicy policy, int threads)
-      : waiting(threads), pressure(threads, waiting.num_cores(),
-                                   int(sysconf(_SC_NPROCESSORS_ONLN))) {
+      : waiting(threads), pressure(threads, waiting.num_cores()) {
     // A user who has told OpenMP how to wait has made the choice.
     tunes = policy == WaitPolicy::Auto && waiting.can_choose() &&
             !getenv("OMP_WAIT_POLICY") && !getenv("GOMP_SPINCOUNT");
@@ -131,13 +129,12 @@ public:
   std::string step(double ms) {
     if (!tunes)
       return "";
-    // Reading the counters takes some 30 us.
-    if ((unsampled_ms += ms) >= 3) {
-      unsampled_ms = 0;
-      pressure.sample(CpuCounters::now());
-    }
+    if (!has_begun)
+      pressure.begin(CpuCounters::now());
+    has_begun = true;
     const bool spun = tuner.spins();
-    tuner.step(ms, [&] { return pressure.contended(spun); });
+    tuner.step(ms,
+               [&] { return pressure.contended(spun, CpuCounters::now()); });
     if (tuner.spins() != spun)
       waiting.set_spinning(tuner.spins());
     return tuner.settled_anew() ? tuner.describe() : "";
@@ -147,8 +144,7 @@ private:
   ThreadWaiting waiting;
   CpuPressure pressure;
   WaitTuner tuner;
-  double unsampled_ms = 0;
-  bool tunes = false;
+  bool tunes = false, has_begun = false;
 };
 
 } // namespace gpuopt

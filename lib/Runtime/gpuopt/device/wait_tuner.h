@@ -59,7 +59,7 @@ public:
     const bool is_slow = !is_comparing && is_spinning && ms > kSlow * usual_ms;
     slow_steps = is_slow ? slow_steps + 1 : 0;
     const bool collapsed = slow_steps == kSlowSteps;
-    if (is_comparing ? window_ms < kTrialMs
+    if (is_comparing ? window_ms < trial_ms()
                      : !collapsed && (window_ms < kWatchMs ||
                                       window.size() < kWatchSteps))
       return;
@@ -73,6 +73,7 @@ public:
   }
 
 private:
+  static constexpr double kLookMs = 100;   // that show if the cores are free
   static constexpr double kTrialMs = 10;   // a window of a comparison
   static constexpr double kWatchMs = 100;  // a window between comparisons
   static constexpr size_t kWatchSteps = 8; // at least, in such a window
@@ -88,6 +89,9 @@ private:
   static constexpr double kDrift = 1.25; // the usual time is no more
   static constexpr int64_t kLeastPatience = 32, kMostPatience = 2048;
   static constexpr int64_t kMostDrifted = 16; // windows until it counts
+  // Others who want the cores while the times stay as they are: that part of
+  // the patience.
+  static constexpr int64_t kHeldUp = 4;
 
   static double median(std::vector<double> values) {
     if (values.empty())
@@ -95,6 +99,11 @@ private:
     auto middle = values.begin() + int64_t(values.size() / 2);
     std::nth_element(values.begin(), middle, values.end());
     return *middle;
+  }
+
+  // How long a window of a comparison is.
+  double trial_ms() const {
+    return rounds == 0 && !is_spinning ? kLookMs : kTrialMs;
   }
 
   void begin_comparison() {
@@ -139,7 +148,7 @@ private:
     is_comparing = false;
     is_spinning = choice = spinning;
     windows = 0;
-    drifted = 0;
+    drifted = held_up = 0;
     gave_way = false;
     calm_windows = 0;
     usual_ms = median(times[spinning]);
@@ -152,11 +161,13 @@ private:
     windows++;
     const double ms = median(window);
     const bool has_drifted = ms > kDrift * usual_ms || ms * kDrift < usual_ms;
-    drifted = has_drifted || (is_spinning && is_contended) ? drifted + 1 : 0;
+    drifted = has_drifted ? drifted + 1 : 0;
+    held_up = is_spinning && is_contended ? held_up + 1 : 0;
     calm_windows = is_contended ? 0 : calm_windows + 1;
     if (collapsed || windows >= patience ||
         (gave_way && calm_windows == kCalmWindows) ||
-        drifted >= std::min(patience / 16, kMostDrifted))
+        drifted >= std::min(patience / 16, kMostDrifted) ||
+        held_up >= patience / kHeldUp)
       begin_comparison();
   }
 
@@ -166,7 +177,7 @@ private:
   double window_ms = 0, usual_ms = 0;
   int warmup = 2; // steps at first, in which libraries prepare themselves
   int rounds = 0, busy_windows = 0, calm_windows = 0, slow_steps = 0;
-  int64_t patience = kLeastPatience, windows = 0, drifted = 0;
+  int64_t patience = kLeastPatience, windows = 0, drifted = 0, held_up = 0;
   bool is_comparing = true, is_spinning = false, choice = false;
   bool has_chosen = false, is_news = false;
   bool gave_way = false; // the threads sleep because others wanted the cores
