@@ -12,7 +12,7 @@ from onnx.reference import ReferenceEvaluator
 
 from gpuopt.driver import find_driver
 from op_cases import CASES, OpCase
-from op_cases_signals import COMPOSED
+from op_cases_loops import COMPOSED
 from op_models import LATER_OPSETS, STEP_FLAGS, Programs, node_of, opset_of, reference
 from training import OPTIMIZATION_FOR_ONE_STEP, Trainer, execute
 
