@@ -34,6 +34,12 @@ onnx.graph @g(%x: tensor<3xf32>, %c: tensor<i1>, %rows: tensor<65x3xf32>, %half:
     %longer = onnx.node "SequenceInsert"(%s, %x) : (!onnx.unknown, tensor<3xf32>) -> !onnx.unknown
     onnx.return %go, %longer : tensor<i1>, !onnx.unknown
   }
+  // expected-remark @below {{a result of its body is no tensor}}
+  %becomes_list = onnx.node "Loop"(%trips, %none, %x) {body} : (tensor<i64>, none, tensor<3xf32>) -> !onnx.unknown {
+  ^bb0(%i: tensor<i64>, %go: tensor<i1>, %s: tensor<3xf32>):
+    %list = onnx.node "SequenceConstruct"(%x) : (tensor<3xf32>) -> !onnx.unknown
+    onnx.return %go, %list : tensor<i1>, !onnx.unknown
+  }
   // expected-remark @below {{its iterations draw random numbers or use statistics of a batch}}
   %random = onnx.node "Scan"(%x, %rows) {body, num_scan_inputs = 1 : i64} : (tensor<3xf32>, tensor<65x3xf32>) -> !onnx.unknown {
   ^bb0(%s: tensor<3xf32>, %row: tensor<3xf32>):
