@@ -27,8 +27,8 @@ def looped(step, *outputs):
 
 
 # A Scan with a weight that its iterations do not change, over the second dimension.
-cell = graph([node("MatMul", ["state", "w"], ["product"]), node("Add", ["product", "x"], ["sum"]), node("Tanh", ["sum"], ["next"]), node("Mul", ["next", "state"], ["row"])],
-             ["state", "w", "x"], ["next", "w", "row"])
+cell = graph([node("MatMul", ["state", "w"], ["product"]), node("Add", ["product", "x"], ["sum"]), node("Tanh", ["sum"], ["next"]), node("Mul", ["next", "state"], ["row"]),
+              node("Identity", ["w"], ["same"])], ["state", "w", "x"], ["next", "same", "row"])  # onnxruntime needs the copy
 
 
 def scanned(flip, reverse_rows):

@@ -11,7 +11,9 @@ import torch
 from onnx import TensorProto, helper, numpy_helper
 
 from gpuopt.driver import find_driver
+from op_cases_loops import COMPOSED
 from op_cases_signals import node
+from op_models import reference
 from training import OPTIMIZATION_FOR_ONE_STEP, Trainer, execute
 
 ITERATIONS, BATCH, STEPS, SIZE, WIDTH = 1000, 2, 3, 4, 5
@@ -69,6 +71,22 @@ def train(x):
         for value, gradient in zip(values.values(), torch.autograd.grad(loss, list(values.values()))):
             value.data -= RATE * gradient
     return losses, {name: value.detach().numpy() for name, value in values.items()}
+
+
+SCANS = [case for case in COMPOSED["long_loops"] if case.op == "Scan"]
+
+
+@pytest.mark.parametrize("case", SCANS, ids=[case.name for case in SCANS])
+def test_references_of_scans_are_onnxs(case):
+    values = dict(zip("abcdef", case.values()))
+    names = [f"y{i}" for i in range(len(case.attributes["body"].output))]
+    value = lambda name, shape=None: helper.make_tensor_value_info(name, TensorProto.DOUBLE, shape)
+    model = helper.make_graph([node("Scan", list(values), names, **case.attributes)], "scan", [value(name, array.shape) for name, array in values.items()], list(map(value, names)))
+    model = helper.make_model(model, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    results = dict(zip(names, session.run(names, values)))
+    checked = dict(zip(case.outputs("checked"), names))["checked"]
+    np.testing.assert_allclose(results[checked], reference(case)[1], rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("form", ["Scan", "Loop"])

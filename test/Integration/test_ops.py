@@ -85,7 +85,8 @@ ONNXRUNTIMES_OPSETS = {"GlobalLpPool": 21}
 ONNXS_OWN = {"MaxUnpool", *LATER_OPSETS}
 
 
-@pytest.mark.parametrize("group, case", ALL)
+# Without long loops: onnxruntime refuses nodes whose last results are left out. test_loops.py compares them.
+@pytest.mark.parametrize("group, case", [each for each in ALL if each.values[0] != "long_loops"])
 def test_reference_is_onnxs(group, case):
     """What the gradients are checked against means what ONNX means. Where
     onnxruntime has no double precision, or ONNX does not allow it, in single,
