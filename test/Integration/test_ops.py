@@ -12,7 +12,7 @@ from onnx.reference import ReferenceEvaluator
 
 from gpuopt.driver import find_driver
 from op_cases import CASES, OpCase
-from op_cases_signals import COMPOSED
+from op_cases_loops import COMPOSED
 from op_models import LATER_OPSETS, STEP_FLAGS, Programs, node_of, opset_of, reference
 from training import OPTIMIZATION_FOR_ONE_STEP, Trainer, execute
 
@@ -85,7 +85,8 @@ ONNXRUNTIMES_OPSETS = {"GlobalLpPool": 21}
 ONNXS_OWN = {"MaxUnpool", *LATER_OPSETS}
 
 
-@pytest.mark.parametrize("group, case", ALL)
+# Without long loops: onnxruntime refuses nodes whose last results are left out. test_loops.py compares them.
+@pytest.mark.parametrize("group, case", [each for each in ALL if each.values[0] != "long_loops"])
 def test_reference_is_onnxs(group, case):
     """What the gradients are checked against means what ONNX means. Where
     onnxruntime has no double precision, or ONNX does not allow it, in single,

@@ -1,36 +1,31 @@
-//===- ControlFlow.cpp - If, Loop, Scan -----------------------------------===//
+//===- ControlFlow.cpp - If, Loop, SequenceMap ----------------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-// Programs have no branches, and of loops only those of recurrent layers, so
-// graphs inside of nodes become part of the graph around them. If the condition
-// of an If is a constant, one branch is left; otherwise both are computed, and
-// their results are selected. The iterations of a Loop or Scan are converted
-// one after the other. Where data decide whether a Loop goes on, all of its
-// iterations are computed, and those after its end keep what the iterations
-// before them have made.
+// Programs have no branches, so graphs inside of nodes become part of the graph
+// around them. If the condition of an If is a constant, one branch is left;
+// otherwise both are computed, and their results are selected. A Loop or Scan
+// of many iterations stays a loop where it can (LongLoop.h). The iterations of
+// others are converted one after the other. Where data decide whether a Loop
+// goes on, all of its iterations are computed, and those after its end keep
+// what the iterations before them have made.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Converters.h"
+#include "ControlFlow.h"
+
+#include "LongLoop.h"
 
 using namespace mlir;
 using namespace gpuopt;
 
-/// The most iterations of a loop, and the most nodes and ops that the
-/// iterations of all loops become.
-static constexpr int64_t kMostIterations = 4096, kMostUnrolledNodes = 1 << 18;
-
-/// Converts the graph that is the attribute `name`, which is certainly
-/// computed, and in one place, if `isOnce`. Problems of its nodes are reported
-/// with those of all others, and `c` then has no problem of its own.
-static LogicalResult runGraph(NodeConversion &c, StringRef name,
-                              ArrayRef<Converted> arguments,
-                              SmallVectorImpl<Converted> &results,
-                              bool isOnce = false) {
+LogicalResult gpuopt::runGraph(NodeConversion &c, StringRef name,
+                               ArrayRef<Converted> arguments,
+                               SmallVectorImpl<Converted> &results,
+                               bool isOnce) {
   Region *graph = c.node.getSubgraph(name);
   if (!graph)
     return c.fail("attribute " + name + " (a graph) is missing");
@@ -129,10 +124,8 @@ static LogicalResult branch(NodeConversion &c) {
 // Results of all iterations
 //===----------------------------------------------------------------------===//
 
-/// Joins the results of iterations along a new dimension; notes the problem if
-/// they are no tensors of one type.
-static Value stacked(NodeConversion &c, ArrayRef<Value> iterations,
-                     int64_t axis) {
+Value gpuopt::stacked(NodeConversion &c, ArrayRef<Value> iterations,
+                      int64_t axis) {
   SmallVector<Value> parts;
   RankedTensorType type = c.b.type(iterations.front());
   auto dim = c.axis(axis, type.getRank() + 1);
@@ -155,9 +148,8 @@ static Value stacked(NodeConversion &c, ArrayRef<Value> iterations,
   return c.b.createOrFold<nn::ConcatOp>(parts, *dim);
 }
 
-/// Collects one result of each iteration.
-static LogicalResult collect(NodeConversion &c, ArrayRef<Converted> results,
-                             SmallVectorImpl<SmallVector<Value>> &iterations) {
+LogicalResult gpuopt::collect(NodeConversion &c, ArrayRef<Converted> results,
+                              SmallVectorImpl<SmallVector<Value>> &iterations) {
   iterations.resize(results.size());
   for (auto [result, all] : llvm::zip(results, iterations)) {
     if (result.isSequence || result.tensors.size() != 1)
@@ -166,6 +158,23 @@ static LogicalResult collect(NodeConversion &c, ArrayRef<Converted> results,
     all.push_back(result.tensors.front());
   }
   return success();
+}
+
+void gpuopt::remarkUnrolled(NodeConversion &c, int64_t iterations,
+                            StringRef why) {
+  if (iterations <= kMostUnrolledSteps || why.empty() ||
+      !c.state.remarkedLoops.insert(c.node).second)
+    return;
+  emitRemark(c.node.getLoc(), "'")
+      << c.node.getNodeName() << "', a " << c.node.getOpType() << " of "
+      << iterations << " iterations, is unrolled, so that the program grows "
+      << "with it: " << why;
+}
+
+LogicalResult gpuopt::failTooLong(NodeConversion &c, StringRef why) {
+  return c.fail("the loop would be unrolled to more than " +
+                Twine(kMostIterations) + " iterations" +
+                (why.empty() ? "" : ", since " + why) + ": make it shorter");
 }
 
 //===----------------------------------------------------------------------===//
@@ -181,14 +190,18 @@ public:
   LogicalResult convert() {
     if (failed(prepare()))
       return failure();
+    std::string why;
+    bool mayBeLong = !trips || *trips > kMostUnrolledSteps;
+    if (mayBeLong && !isOver && staysLoop(why))
+      return success();
     int64_t iteration = 0;
     for (; !isOver && (!trips || iteration < *trips); ++iteration) {
       if (iteration >= kMostIterations)
-        return c.fail("the loop would be unrolled to more than " +
-                      Twine(kMostIterations) + " iterations: make it shorter");
+        return failTooLong(c, why);
       if (failed(runIteration(iteration)))
         return failure();
     }
+    remarkUnrolled(c, iteration, why);
     c.outputs.append(carried);
     if (iteration == 0)
       return yieldNoIterations();
@@ -208,7 +221,8 @@ private:
       if (!trips)
         return c.fail(
             "operand 0 (the number of iterations) must be a constant: "
-            "programs have no loops");
+            "it is a part of the program" +
+            c.whatDecides(0));
     }
     if (c.has(1) && !isTruth(c.sequence(1)))
       return c.fail("the condition must have one element");
@@ -221,6 +235,25 @@ private:
       while (carried.size() + 2 < body->getNumArguments())
         carried.emplace_back();
     return success();
+  }
+
+  /// Makes a loop of it if that can hold it, and says why if not.
+  bool staysLoop(std::string &why) {
+    if (active) {
+      why = "data decide whether it begins";
+      return false;
+    }
+    LongLoop loop(c, trips, /*isReversed=*/false);
+    loop.hasCondition = true;
+    loop.states = carried;
+    if (!loop.convert()) {
+      why = loop.why;
+      return false;
+    }
+    for (ArrayRef<Value> results : {loop.finals, loop.stacked})
+      for (Value result : results)
+        c.outputs.push_back({{result}, false});
+    return true;
   }
 
   /// Takes the condition for the next iteration.
@@ -306,169 +339,6 @@ private:
 static LogicalResult loop(NodeConversion &c) { return Loop(c).convert(); }
 
 //===----------------------------------------------------------------------===//
-// Scan
-//===----------------------------------------------------------------------===//
-
-/// Returns entry `index` of a dimension, without that dimension.
-static Value entryOf(nn::TensorBuilder &b, Value x, int64_t dim,
-                     int64_t index) {
-  SmallVector<int64_t> shape(b.shape(x)), offsets(shape.size(), 0),
-      ones(shape.size(), 1);
-  offsets[dim] = index;
-  shape[dim] = 1;
-  Value slice = b.createOrFold<nn::SliceOp>(x, offsets, shape, ones);
-  shape.erase(shape.begin() + dim);
-  return b.reshape(slice, shape);
-}
-
-namespace {
-
-/// A Scan node, whose iterations read one entry each of some of its operands.
-class Scan {
-public:
-  explicit Scan(NodeConversion &c) : c(c) {}
-
-  LogicalResult convert() {
-    bool isBatched = c.node.getOpset() < 9;
-    first = isBatched ? 1 : 0;
-    Region *body = c.node.getSubgraph("body");
-    read = c.node.getInt("num_scan_inputs", 0);
-    int64_t operands = int64_t(c.inputCount()) - first;
-    if (!body || read < 1 || read > operands)
-      return c.fail("attributes body and num_scan_inputs must say which of the "
-                    "operands the iterations read");
-    states = operands - read;
-    for (int64_t index = 0; index < operands; ++index)
-      if (!c.has(first + index) || c.sequence(first + index).isSequence)
-        return c.fail("operands must be tensors");
-    return isBatched ? convertBatch() : convertOnce();
-  }
-
-private:
-  /// Returns an attribute with a number for each of `count` values, 0 if there
-  /// is none.
-  SmallVector<int64_t> numbersOf(StringRef name, size_t count) {
-    auto numbers = c.node.getInts(name, SmallVector<int64_t>(count, 0));
-    numbers.resize(count);
-    return numbers;
-  }
-
-  LogicalResult convertOnce() {
-    SmallVector<Value> operands;
-    for (int64_t index = 0; index < states + read; ++index)
-      operands.push_back(c.input(first + index));
-    SmallVector<Value> results;
-    if (failed(run(operands, numbersOf("scan_input_axes", read), results)))
-      return failure();
-    for (Value result : results)
-      c.outputs.push_back({{result}, false});
-    return success();
-  }
-
-  /// Before opset 9, the first dimension of all operands is a batch.
-  LogicalResult convertBatch() {
-    if (c.has(0))
-      return c.fail("operand 0 (the lengths of sequences) is not supported");
-    if (llvm::any_of(llvm::seq(states + read), [&](int64_t index) {
-          RankedTensorType type = c.type(1 + index);
-          return type.getRank() < 1 || type.getDimSize(0) < 1 ||
-                 type.getDimSize(0) != c.type(1).getDimSize(0);
-        }))
-      return c.fail("operands must have the same first dimension, the batch");
-    SmallVector<SmallVector<Value>> samples;
-    for (int64_t sample = 0; sample < c.type(1).getDimSize(0); ++sample) {
-      SmallVector<Value> operands, results;
-      for (int64_t index = 0; index < states + read; ++index)
-        operands.push_back(entryOf(c.b, c.input(1 + index), 0, sample));
-      if (failed(run(operands, SmallVector<int64_t>(read, 0), results)))
-        return failure();
-      samples.resize(results.size());
-      for (auto [result, all] : llvm::zip(results, samples))
-        all.push_back(result);
-    }
-    for (ArrayRef<Value> all : samples) {
-      Value result = stacked(c, all, 0);
-      if (!result)
-        return failure();
-      c.outputs.push_back({{result}, false});
-    }
-    return success();
-  }
-
-  LogicalResult run(ArrayRef<Value> operands, SmallVector<int64_t> axes,
-                    SmallVectorImpl<Value> &finals) {
-    StringRef name =
-        c.node.getOpset() < 9 ? "directions" : "scan_input_directions";
-    auto directions = numbersOf(name, read);
-    std::optional<int64_t> iterations;
-    for (int64_t index = 0; index < read; ++index) {
-      RankedTensorType type = c.b.type(operands[states + index]);
-      auto axis = c.axis(axes[index], type.getRank());
-      if (!axis)
-        return failure();
-      axes[index] = *axis;
-      if (iterations && *iterations != type.getDimSize(*axis))
-        return c.fail("the operands have " + Twine(*iterations) + " and " +
-                      Twine(type.getDimSize(*axis)) + " entries");
-      iterations = type.getDimSize(*axis);
-    }
-    if (*iterations < 1 || *iterations > kMostIterations)
-      return c.fail("a scan of " + Twine(*iterations) +
-                    " entries is not supported, only of 1 to " +
-                    Twine(kMostIterations));
-    SmallVector<Converted> state;
-    for (Value operand : operands.take_front(states))
-      state.push_back({{operand}, false});
-    SmallVector<SmallVector<Value>> joined;
-    for (int64_t iteration = 0; iteration < *iterations; ++iteration) {
-      SmallVector<Converted> arguments(state), results;
-      for (int64_t index = 0; index < read; ++index)
-        arguments.push_back(
-            {{entryOf(c.b, operands[states + index], axes[index],
-                      directions[index] ? *iterations - 1 - iteration
-                                        : iteration)},
-             false});
-      if (failed(runGraph(c, "body", arguments, results)))
-        return failure();
-      if ((int64_t)results.size() < states)
-        return c.fail("the graph body must give as many results as the scan "
-                      "has states, " +
-                      Twine(states));
-      state.assign(results.begin(), results.begin() + states);
-      if (failed(collect(c, ArrayRef(results).drop_front(states), joined)))
-        return failure();
-    }
-    for (const Converted &value : state) {
-      if (value.isSequence || value.tensors.size() != 1)
-        return c.fail("a state must be a tensor");
-      finals.push_back(value.tensors.front());
-    }
-    return join(joined, finals);
-  }
-
-  LogicalResult join(MutableArrayRef<SmallVector<Value>> joined,
-                     SmallVectorImpl<Value> &finals) {
-    auto axes = numbersOf("scan_output_axes", joined.size()),
-         directions = numbersOf("scan_output_directions", joined.size());
-    for (auto [all, axis, isReversed] : llvm::zip(joined, axes, directions)) {
-      if (isReversed)
-        std::reverse(all.begin(), all.end());
-      finals.push_back(stacked(c, all, axis));
-      if (!finals.back())
-        return failure();
-    }
-    return success();
-  }
-
-  NodeConversion &c;
-  int64_t first = 0, read = 0, states = 0;
-};
-
-} // namespace
-
-static LogicalResult scan(NodeConversion &c) { return Scan(c).convert(); }
-
-//===----------------------------------------------------------------------===//
 // SequenceMap
 //===----------------------------------------------------------------------===//
 
@@ -507,9 +377,10 @@ ArrayRef<OperatorEntry> gpuopt::controlFlowOperators() {
   static const OperatorEntry entries[] = {
       {"If", branch, "where data decide, both branches are computed"},
       {"Loop", loop,
-       "unrolled, at most 4096 iterations; data may end it within a constant "
-       "limit"},
-      {"Scan", scan, "unrolled, at most 4096 iterations"},
+       "at most 65536 iterations, 4096 where they are unrolled; data may end "
+       "it within a constant limit"},
+      {"Scan", scanNode,
+       "at most 65536 iterations, 4096 where they are unrolled"},
       {"SequenceMap", sequenceMap}};
   return entries;
 }

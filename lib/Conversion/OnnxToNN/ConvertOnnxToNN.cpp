@@ -49,6 +49,10 @@ private:
                                 SmallVectorImpl<Converted> &results) {
       return convertGraph(graph, arguments, results);
     };
+    state.tryGraph = [this](Region &graph, ArrayRef<Converted> arguments,
+                            SmallVectorImpl<Converted> &results) {
+      return tryGraph(graph, arguments, results);
+    };
     nn::TensorBuilder b(graph.getLoc(), &getContext());
     b.setInsertionPointToEnd(&function.getBody().front());
     builder = &b;
@@ -289,6 +293,9 @@ private:
   void convertInitializer(nn::TensorBuilder &b, onnx::InitializerOp op) {
     if (values.count(op.getResult())) // of a loop, at a later iteration
       return;
+    // Those of a loop's iteration stand before the loop.
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToEnd(&function.getBody().front());
     auto type = cast<RankedTensorType>(op.getResult().getType());
     if (isComplex(op.getResult())) {
       problems.push_back({op.getLoc(), "initializer '" + op.getName().str() +
@@ -414,6 +421,21 @@ private:
     return success();
   }
 
+  /// Does the same, but forgets the problem if there is one, and returns it.
+  std::string tryGraph(Region &inner, ArrayRef<Converted> arguments,
+                       SmallVectorImpl<Converted> &results) {
+    size_t before = problems.size();
+    llvm::DenseSet<Value> failedBefore = failedValues;
+    Location loc = builder->getLoc();
+    if (succeeded(convertGraph(inner, arguments, results)))
+      return "";
+    builder->setLoc(loc);
+    failedValues = std::move(failedBefore);
+    std::string problem = problems[before].second;
+    problems.resize(before, {loc, ""});
+    return problem;
+  }
+
   void addProblem(onnx::NodeOp node, StringRef text) {
     problems.push_back({node.getLoc(), describe(node) + ": " + text.str()});
   }
@@ -453,7 +475,10 @@ private:
     if (failed(entry->convert(conversion)))
       return failure();
     wrapResults(conversion);
-    auto added = last ? std::next(last->getIterator()) : block->begin();
+    // A converter may move ops out of a loop's iteration, the last one too.
+    auto added = last && last->getBlock() == block
+                     ? std::next(last->getIterator())
+                     : block->begin();
     // A node inside of another may become many ops. Those of a node with graphs
     // were counted with the nodes inside.
     if (isa<onnx::NodeOp>(conversion.node->getParentOp()) &&

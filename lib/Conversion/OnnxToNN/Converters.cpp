@@ -33,7 +33,8 @@ static SmallVector<StringRef> inputsBehind(Value value) {
       continue;
     }
     auto argument = cast<BlockArgument>(next);
-    auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    auto function =
+        dyn_cast_or_null<func::FuncOp>(argument.getOwner()->getParentOp());
     auto name = function ? function.getArgAttrOfType<StringAttr>(
                                argument.getArgNumber(),
                                nn::NNDialect::NameAttrHelper::getNameStr())

@@ -15,6 +15,7 @@
 
 #include "gpuopt/Dialect/NN/IR/TensorBuilder.h"
 #include "gpuopt/Dialect/Onnx/IR/OnnxOps.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
 
 #include <functional>
@@ -24,6 +25,14 @@ namespace gpuopt {
 /// The most elements of a constant that the compiler goes through one by one. A
 /// splat is small however many elements it has.
 inline constexpr int64_t kMostComputedElements = int64_t(1) << 24;
+
+/// The most iterations that stand one after the other where a loop could hold
+/// them. Each becomes ops, kernels and lines of the emitted program.
+inline constexpr int64_t kMostUnrolledSteps = 64;
+/// The most iterations of a loop, which has a row of addresses for each.
+inline constexpr int64_t kMostLoopSteps = 1 << 16;
+
+class Iteration;
 
 /// A value of the graph: one tensor, or a sequence of them.
 struct Converted {
@@ -46,12 +55,22 @@ struct ConversionState {
                                     llvm::ArrayRef<Converted> arguments,
                                     llvm::SmallVectorImpl<Converted> &results)>
       convertGraph;
+  /// Does the same for a graph that can be converted in another way if this
+  /// fails. Then its problem is returned, and noted nowhere; it is empty else.
+  std::function<std::string(mlir::Region &graph,
+                            llvm::ArrayRef<Converted> arguments,
+                            llvm::SmallVectorImpl<Converted> &results)>
+      tryGraph;
+  /// The innermost iteration that is being built, of a loop that stays a loop.
+  Iteration *iteration = nullptr;
   /// Nodes of graphs inside of nodes that were converted so far, and the ops
   /// that they have become.
   int64_t unrolledNodes = 0;
   /// How many of the graphs that are being converted may not be computed, or
   /// more than once.
   int64_t uncertainGraphs = 0;
+  /// Loops whose remarks have been given.
+  llvm::DenseSet<mlir::Operation *> remarkedLoops;
 };
 
 /// The conversion of one node: its operands, already converted, and the place

@@ -5,7 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "LongLoop.h"
 #include "Places.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
 using namespace gpuopt;
@@ -19,7 +21,32 @@ static bool isInput(Value indices) {
       return false;
     indices = op->getOperand(0);
   }
-  return true;
+  Block *block = cast<BlockArgument>(indices).getOwner();
+  return isa_and_nonnull<func::FuncOp>(block->getParentOp());
+}
+
+/// Gathers by indices that follow from the number of a loop's iteration.
+/// Returns nothing if they do not, or if the operand differs from iteration to
+/// iteration.
+static Value gatherByNumber(NodeConversion &c, int64_t axis) {
+  if (!c.state.iteration)
+    return {};
+  auto indices = c.state.iteration->integersOf(c.input(1));
+  if (!indices || indices->empty())
+    return {};
+  int64_t size = c.type(0).getDimSize(axis);
+  for (int64_t &index : *indices) {
+    index = index < 0 ? index + size : index;
+    if (index < 0 || index >= size)
+      return {};
+  }
+  Value taken = c.state.iteration->pick(c.input(0), axis, *indices);
+  if (!taken)
+    return {};
+  SmallVector<int64_t> shape(c.type(0).getShape().take_front(axis));
+  llvm::append_range(shape, c.type(1).getShape());
+  llvm::append_range(shape, c.type(0).getShape().drop_front(axis + 1));
+  return c.b.reshape(taken, shape);
 }
 
 static LogicalResult gather(NodeConversion &c) {
@@ -27,6 +54,9 @@ static LogicalResult gather(NodeConversion &c) {
   auto axis = c.axis(c.node.getInt("axis", 0), type.getRank());
   if (!axis)
     return failure();
+  if (!constantOf(c.input(1)))
+    if (Value taken = gatherByNumber(c, *axis))
+      return c.yield(taken);
   Value indices = normalised(c, c.input(1), type.getDimSize(*axis));
   DenseElementsAttr constant = constantOf(indices);
   if (constant)

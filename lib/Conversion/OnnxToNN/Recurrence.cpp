@@ -6,17 +6,18 @@
 //===----------------------------------------------------------------------===//
 
 // What is computed step by step, over tokens or over columns of a matrix. The
-// steps are unrolled.
+// steps are unrolled, but for those over many tokens, which are a loop.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Places.h"
+#include "gpuopt/Dialect/NN/IR/ScanBuilder.h"
 
 using namespace mlir;
 using namespace gpuopt;
 
-/// The most steps that are unrolled.
-static constexpr int64_t kMostUnrolledSteps = 4096;
+/// The most tokens in half precision, which loops do not have.
+static constexpr int64_t kMostHalfTokens = 4096;
 
 //===----------------------------------------------------------------------===//
 // Linear attention
@@ -102,10 +103,14 @@ private:
         c.type(5) != c.type(0).clone({batch, tokens, 1}))
       return c.fail("operand 5 (beta) must have a number for each head, or one "
                     "for all");
-    if ((isGated || isDelta) && tokens > kMostUnrolledSteps)
+    Type element = c.type(0).getElementType();
+    isHalf = isa<Float16Type, BFloat16Type>(element);
+    int64_t most = isHalf ? kMostHalfTokens : kMostLoopSteps;
+    if ((isGated || isDelta) && tokens > most)
       return c.fail("a sequence of " + Twine(tokens) +
-                    " tokens would be unrolled, of which at most " +
-                    Twine(kMostUnrolledSteps) + " are supported");
+                    " tokens is too long, since at most " + Twine(most) +
+                    " are supported" + (isHalf ? " in half precision" : "") +
+                    ": train on shorter sequences");
     return success();
   }
 
@@ -137,33 +142,70 @@ private:
     return b.add(results, before);
   }
 
+  /// What one token has: [batch, ...]. The last two may be null.
+  struct Token {
+    Value query, key, value, decay, beta;
+  };
+
+  /// Returns the result of a token, and changes the state.
+  Value step(nn::TensorBuilder &b, const Token &token, Value &state) {
+    if (token.decay) {
+      SmallVector<int64_t> shape(b.shape(token.decay)); // [batch, heads, sizes]
+      shape.push_back(1);
+      state = b.mul(state, b.reshape(token.decay, shape));
+    }
+    Value value = token.value;
+    if (token.beta) {
+      Value known = b.create<nn::ContractOp>("bhkv,bhk->bhv", state, token.key);
+      value = b.mul(b.sub(value, known), token.beta);
+    }
+    Value product = b.mul(b.reshape(token.key, {batch, heads, keySize, 1}),
+                          b.reshape(value, {batch, heads, 1, valueSize}));
+    state = b.add(state, product);
+    return b.create<nn::ContractOp>("bhgk,bhkv->bhgv", token.query, state);
+  }
+
   Value oneByOne(Value queries, Value keys, Value values, Value &state) {
     Value decay, beta;
     if (isGated)
       decay = b.exp(split(4, heads, c.type(4).getDimSize(2) / heads));
     if (isDelta)
       beta = b.reshape(c.input(5), {batch, tokens, c.type(5).getDimSize(2), 1});
+    Token all{queries, keys, values, decay, beta};
+    if (tokens > kMostUnrolledSteps && !isHalf)
+      return inLoop(all, state);
     SmallVector<Value> results;
     for (int64_t token = 0; token < tokens; ++token) {
-      Value key = tokenOf(keys, token), value = tokenOf(values, token);
-      if (isGated) {
-        Value factor = tokenOf(decay, token); // [batch, heads, 1 or keys]
-        SmallVector<int64_t> shape(b.shape(factor));
-        shape.push_back(1);
-        state = b.mul(state, b.reshape(factor, shape));
-      }
-      if (isDelta) {
-        Value known = b.create<nn::ContractOp>("bhkv,bhk->bhv", state, key);
-        value = b.mul(b.sub(value, known), tokenOf(beta, token));
-      }
-      Value product = b.mul(b.reshape(key, {batch, heads, keySize, 1}),
-                            b.reshape(value, {batch, heads, 1, valueSize}));
-      state = b.add(state, product);
-      Value result = b.create<nn::ContractOp>("bhgk,bhkv->bhgv",
-                                              tokenOf(queries, token), state);
+      Token one{tokenOf(queries, token), tokenOf(keys, token),
+                tokenOf(values, token), decay ? tokenOf(decay, token) : Value(),
+                beta ? tokenOf(beta, token) : Value()};
+      Value result = step(b, one, state);
       results.push_back(b.reshape(result, {batch, 1, heads, group, valueSize}));
     }
     return b.createOrFold<nn::ConcatOp>(results, 1);
+  }
+
+  /// Does the same with a loop, whose iterations have a token each.
+  Value inLoop(const Token &all, Value &state) {
+    nn::ScanBuilder scan(b.getContext(), tokens, /*reverse=*/false);
+    nn::TensorBuilder iteration(b.getLoc(), b.getContext());
+    iteration.setInsertionPointToEnd(&scan.getIteration());
+    auto slice = [&](Value tensor) {
+      if (!tensor)
+        return Value();
+      auto order = llvm::to_vector(llvm::seq(b.type(tensor).getRank()));
+      std::swap(order[0], order[1]);
+      return scan.addSlice(b.transpose(tensor, order));
+    };
+    Token one{slice(all.query), slice(all.key), slice(all.value),
+              slice(all.decay), slice(all.beta)};
+    Value after = scan.addState(state);
+    Value result = step(iteration, one, after);
+    scan.capture(b);
+    nn::ScanOp op = scan.finish(b, b.getLoc(), {after}, {result});
+    state = b.reshape(partOf(b, op.getHistories()[0], 0, op.getFinalEntry(), 1),
+                      b.shape(state));
+    return b.transpose(op.getStacked()[0], {1, 0, 2, 3, 4});
   }
 
   NodeConversion &c;
@@ -171,7 +213,7 @@ private:
   int64_t batch = 0, tokens = 0, heads = 0, group = 0, keySize = 0,
           valueSize = 0;
   double scale = 1;
-  bool isGated = false, isDelta = false;
+  bool isGated = false, isDelta = false, isHalf = false;
 };
 
 } // namespace
@@ -322,7 +364,7 @@ ArrayRef<OperatorEntry> gpuopt::recurrenceOperators() {
       {"CausalConvWithState", causalConv, "kernels of up to 256"},
       {"Det", det, "matrices of up to 64 x 64"},
       {"LinearAttention", linearAttention,
-       "gated and delta rules unrolled, at most 4096 tokens"},
+       "at most 65536 tokens with the gated and delta rules"},
       {"TensorScatter", tensorScatter}};
   return entries;
 }

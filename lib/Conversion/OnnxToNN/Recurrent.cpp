@@ -20,12 +20,8 @@ using namespace gpuopt;
 
 namespace {
 
-/// The most steps that stand one after the other. Each becomes ops, kernels and
-/// lines of the emitted program.
-constexpr int64_t kMostUnrolledSteps = 64;
-/// The same for tensors in half precision, which loops do not have, and the
-/// most steps of a loop, which has a row of addresses for each.
-constexpr int64_t kMostUnrolledHalfSteps = 4096, kMostLoopSteps = 1 << 16;
+/// The most steps in half precision, which loops do not have.
+constexpr int64_t kMostUnrolledHalfSteps = 4096;
 
 /// The state after a step: the hidden state, and the cell of an LSTM.
 struct State {

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Converters.h"
+#include "LongLoop.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -314,8 +314,51 @@ static Range rangeOf(int64_t start, int64_t end, int64_t step, int64_t size) {
   return count > 0 ? Range{first, count} : Range{};
 }
 
+/// Slices one dimension by bounds that follow from the number of a loop's
+/// iteration. Returns nothing if they do not, if there are more dimensions, or
+/// if the operand or the result's shape differ from iteration to iteration.
+static Value sliceByNumber(NodeConversion &c) {
+  if (!c.state.iteration)
+    return {};
+  auto starts = c.state.iteration->integersOf(c.input(1)),
+       ends = c.state.iteration->integersOf(c.input(2));
+  int64_t count = c.state.iteration->getCount(), rank = c.type(0).getRank();
+  if (!starts || !ends || (int64_t)starts->size() != count ||
+      (int64_t)ends->size() != count)
+    return {};
+  int64_t axis = 0, step = 1;
+  if (c.has(3)) {
+    auto axes = axesOf(c, 3, rank);
+    if (!axes || axes->size() != 1)
+      return {};
+    axis = axes->front();
+  }
+  if (c.has(4)) {
+    auto given = c.constantInt(4);
+    if (!given || *given == 0)
+      return {};
+    step = *given;
+  }
+  int64_t size = c.type(0).getDimSize(axis);
+  step = std::clamp<int64_t>(step, -size - 1, size + 1);
+  SmallVector<int64_t> indices;
+  std::optional<int64_t> each;
+  for (auto [start, end] : llvm::zip(*starts, *ends)) {
+    Range range = rangeOf(start, end, step, size);
+    if (range.count == 0 || range.count != each.value_or(range.count) ||
+        range.count > kMostComputedElements / count)
+      return {};
+    each = range.count;
+    for (int64_t i = 0; i < range.count; ++i)
+      indices.push_back(range.first + i * step);
+  }
+  return c.state.iteration->pick(c.input(0), axis, indices);
+}
+
 static LogicalResult slice(NodeConversion &c) {
   int64_t rank = c.type(0).getRank();
+  if (Value picked = sliceByNumber(c))
+    return c.yield(picked);
   auto starts = c.constantInts(1), ends = c.constantInts(2);
   if (!starts || !ends)
     return failure();

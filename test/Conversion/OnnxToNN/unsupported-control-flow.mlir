@@ -10,10 +10,11 @@
 // CHECK: Frobnicate (opset 28) at 'frob': the operator is not supported
 // CHECK: Loop (opset 28) at 'inputs': the graph body has 2 inputs, but the node gives it 3
 // CHECK: Loop (opset 28) at 'body_inputs': the graph body has 1 inputs, but the node gives it 3
-// CHECK: Loop (opset 28) at 'data_trips': operand 0 (the number of iterations) must be a constant: programs have no loops
+// CHECK: Loop (opset 28) at 'data_trips': operand 0 (the number of iterations) must be a constant: it is a part of the program; it depends on input 'n', which --constant-input n=FILE.npy makes constant
 // CHECK: Loop (opset 28) at 'wide_go': the condition must have one element
 // CHECK: Loop (opset 28) at 'data_end': data decide the number of iterations, which needs a limit: give operand 0
-// CHECK: Loop (opset 28) at 'endless': the loop would be unrolled to more than 4096 iterations: make it shorter
+// CHECK: Loop (opset 28) at 'endless': the loop would be unrolled to more than 4096 iterations, since its condition depends on data: make it shorter
+// CHECK: Loop (opset 28) at 'uncounted_loop': the loop would be unrolled to more than 4096 iterations, since it has more than 65536 iterations: make it shorter
 // CHECK: Loop (opset 28) at 'few': the graph body must give a condition and as many results as the loop has values that go from iteration to iteration, 1
 // CHECK: Loop (opset 28) at 'data_length': data decide the number of iterations, and so the length of result 1
 // CHECK: Loop (opset 28) at 'no_iterations': the loop has no iterations, and the file does not say which shape its results have
@@ -25,7 +26,8 @@
 // CHECK: Scan (opset 28) at 'uncounted': attributes body and num_scan_inputs must say which of the operands the iterations read
 // CHECK: Scan (opset 28) at 'sequence': operands must be tensors
 // CHECK: Scan (opset 28) at 'uneven': the operands have 2 and 3 entries
-// CHECK: Scan (opset 28) at 'long': a scan of 5000 entries is not supported, only of 1 to 4096
+// CHECK: Scan (opset 28) at 'long': a scan of 70000 entries is not supported, only of 1 to 65536
+// CHECK: Scan (opset 28) at 'tall': the loop would be unrolled to more than 4096 iterations, since state 0 is tensor<2x3xf32> before the first iteration and tensor<4x3xf32> after it: make it shorter
 // CHECK: Scan (opset 28) at 'no_state': the graph body must give as many results as the scan has states, 1
 // CHECK: Scan (opset 28) at 'list_state': a state must be a tensor
 // CHECK: SequenceMap (opset 28) at 'map_tensor': operand 0 must be a sequence
@@ -47,7 +49,7 @@
 // CHECK: Scan (opset 8) at 'batches': operands must have the same first dimension, the batch
 // CHECK: Frobnicate (opset 8) at 'Frobnicate': the operator is not supported
 // CHECK: Hardmax (opset 12) at 'flattened': the form of opsets up to 12, which flattens the operand, is not supported
-onnx.graph @g(%x: tensor<2x3xf32>, %w: tensor<3x2xf32>, %v: tensor<3xf32>, %l: tensor<5000xf32>, %c: tensor<i1>, %n: tensor<i64>, %big: tensor<281474976710656xf32>) -> !onnx.unknown attributes {inputNames = ["x", "w", "v", "l", "c", "n", "big"], opsets = {ai.onnx = 28 : i64}, outputNames = ["y"]} {
+onnx.graph @g(%x: tensor<2x3xf32>, %w: tensor<3x2xf32>, %v: tensor<3xf32>, %l: tensor<70000xf32>, %m: tensor<5000xf32>, %c: tensor<i1>, %n: tensor<i64>, %big: tensor<281474976710656xf32>) -> !onnx.unknown attributes {inputNames = ["x", "w", "v", "l", "m", "c", "n", "big"], opsets = {ai.onnx = 28 : i64}, outputNames = ["y"]} {
   %none = onnx.none : none
   %two = onnx.initializer "two" = dense<2> : tensor<i64>
   %many = onnx.initializer "many" = dense<5000> : tensor<i64>
@@ -107,8 +109,12 @@ onnx.graph @g(%x: tensor<2x3xf32>, %w: tensor<3x2xf32>, %v: tensor<3xf32>, %l: t
   } loc("data_end")
   %endless = onnx.node "Loop"(%many, %none, %x) {body} : (tensor<i64>, none, tensor<2x3xf32>) -> !onnx.unknown {
   ^bb0(%i: tensor<i64>, %go: tensor<i1>, %s: tensor<2x3xf32>):
-    onnx.return %go, %s : tensor<i1>, tensor<2x3xf32>
+    onnx.return %c, %s : tensor<i1>, tensor<2x3xf32>
   } loc("endless")
+  %uncounted_loop = onnx.node "Loop"(%none, %none, %x) {body} : (none, none, tensor<2x3xf32>) -> !onnx.unknown {
+  ^bb0(%i: tensor<i64>, %go: tensor<i1>, %s: tensor<2x3xf32>):
+    onnx.return %go, %s : tensor<i1>, tensor<2x3xf32>
+  } loc("uncounted_loop")
   %few = onnx.node "Loop"(%two, %none, %x) {body} : (tensor<i64>, none, tensor<2x3xf32>) -> !onnx.unknown {
   ^bb0(%i: tensor<i64>, %go: tensor<i1>, %s: tensor<2x3xf32>):
     onnx.return %go : tensor<i1>
@@ -158,10 +164,15 @@ onnx.graph @g(%x: tensor<2x3xf32>, %w: tensor<3x2xf32>, %v: tensor<3xf32>, %l: t
   ^bb0(%a: tensor<3xf32>, %b: tensor<2xf32>):
     onnx.return %a : tensor<3xf32>
   } loc("uneven")
-  %long = onnx.node "Scan"(%x, %l) {body, num_scan_inputs = 1 : i64} : (tensor<2x3xf32>, tensor<5000xf32>) -> !onnx.unknown {
+  %long = onnx.node "Scan"(%x, %l) {body, num_scan_inputs = 1 : i64} : (tensor<2x3xf32>, tensor<70000xf32>) -> !onnx.unknown {
   ^bb0(%s: tensor<2x3xf32>, %row: tensor<f32>):
     onnx.return %s : tensor<2x3xf32>
   } loc("long")
+  %tall = onnx.node "Scan"(%x, %m) {body, num_scan_inputs = 1 : i64} : (tensor<2x3xf32>, tensor<5000xf32>) -> !onnx.unknown {
+  ^bb0(%s: tensor<2x3xf32>, %row: tensor<f32>):
+    %wider = onnx.node "Concat"(%s, %x) {axis = 0 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> !onnx.unknown
+    onnx.return %wider : !onnx.unknown
+  } loc("tall")
   %no_state = onnx.node "Scan"(%x, %x) {body, num_scan_inputs = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> !onnx.unknown {
   ^bb0(%s: tensor<2x3xf32>, %row: tensor<3xf32>):
     onnx.return
@@ -198,16 +209,16 @@ onnx.graph @g(%x: tensor<2x3xf32>, %w: tensor<3x2xf32>, %v: tensor<3xf32>, %l: t
 
 // -----
 
-onnx.graph @g(%x: tensor<2x3xf32>) -> !onnx.unknown attributes {inputNames = ["x"], opsets = {ai.onnx = 28 : i64}, outputNames = ["y"]} {
+onnx.graph @g(%x: tensor<2x3xf32>, %c: tensor<i1>) -> !onnx.unknown attributes {inputNames = ["x", "c"], opsets = {ai.onnx = 28 : i64}, outputNames = ["y"]} {
   %many = onnx.initializer "many" = dense<4000> : tensor<i64>
   %none = onnx.none : none
   %outer = onnx.node "Loop"(%many, %none, %x) {body} : (tensor<i64>, none, tensor<2x3xf32>) -> !onnx.unknown {
   ^bb0(%i: tensor<i64>, %go: tensor<i1>, %s: tensor<2x3xf32>):
   %nested = onnx.node "Loop"(%many, %none, %s) {body} : (tensor<i64>, none, tensor<2x3xf32>) -> !onnx.unknown {
   ^bb0(%j: tensor<i64>, %go2: tensor<i1>, %t: tensor<2x3xf32>):
-    onnx.return %go2, %t : tensor<i1>, tensor<2x3xf32>
+    onnx.return %c, %t : tensor<i1>, tensor<2x3xf32>
   } loc("nested")
-    onnx.return %go, %nested : tensor<i1>, !onnx.unknown
+    onnx.return %c, %nested : tensor<i1>, !onnx.unknown
   } loc("outer")
   %out = onnx.node "Frobnicate"(%x) : (tensor<2x3xf32>) -> !onnx.unknown
   onnx.return %out : !onnx.unknown
@@ -215,13 +226,13 @@ onnx.graph @g(%x: tensor<2x3xf32>) -> !onnx.unknown attributes {inputNames = ["x
 
 // -----
 
-onnx.graph @g(%x: tensor<2x3xf32>, %seq: tensor<64x1x2xf32>, %w: tensor<1x3x2xf32>, %r: tensor<1x3x3xf32>) -> !onnx.unknown attributes {inputNames = ["x", "seq", "w", "r"], opsets = {ai.onnx = 28 : i64}, outputNames = ["y"]} {
+onnx.graph @g(%x: tensor<2x3xf32>, %c: tensor<i1>, %seq: tensor<64x1x2xf32>, %w: tensor<1x3x2xf32>, %r: tensor<1x3x3xf32>) -> !onnx.unknown attributes {inputNames = ["x", "c", "seq", "w", "r"], opsets = {ai.onnx = 28 : i64}, outputNames = ["y"]} {
   %many = onnx.initializer "many" = dense<4000> : tensor<i64>
   %none = onnx.none : none
   %steps = onnx.node "Loop"(%many, %none, %x) {body} : (tensor<i64>, none, tensor<2x3xf32>) -> !onnx.unknown {
   ^bb0(%i: tensor<i64>, %go: tensor<i1>, %s: tensor<2x3xf32>):
     %layer = onnx.node "RNN"(%seq, %w, %r) {hidden_size = 3 : i64} : (tensor<64x1x2xf32>, tensor<1x3x2xf32>, tensor<1x3x3xf32>) -> !onnx.unknown
-    onnx.return %go, %s : tensor<i1>, tensor<2x3xf32>
+    onnx.return %c, %s : tensor<i1>, tensor<2x3xf32>
   } loc("steps")
   %out = onnx.node "Frobnicate"(%x) : (tensor<2x3xf32>) -> !onnx.unknown
   onnx.return %out : !onnx.unknown

@@ -70,6 +70,12 @@ static LogicalResult verifyResults(ScanOp op, YieldOp yield) {
   return success();
 }
 
+bool nn::canIterate(Operation *op) {
+  if (auto attention = dyn_cast<AttentionOp>(op))
+    return !attention.getDropoutRatio();
+  return !isa<ScanOp, RandomUniformOp, EvaluationFormOpInterface>(op);
+}
+
 LogicalResult ScanOp::verify() {
   if (getCount() < 2) // (C1)
     return emitOpError("expects two iterations or more, but got ")
@@ -87,7 +93,7 @@ LogicalResult ScanOp::verify() {
            << TypeRange(*arguments) << ", but got "
            << iteration.getArgumentTypes();
   for (Operation &inner : iteration)
-    if (isa<ScanOp, RandomUniformOp, EvaluationFormOpInterface>(inner)) // (C5)
+    if (!canIterate(&inner)) // (C5)
       return inner.emitOpError("must not be in an iteration of 'nn.scan'");
   return verifyResults(*this, yield);
 }
@@ -169,6 +175,11 @@ bool ScanBuilder::isInIteration(Value value) const {
 
 void ScanBuilder::capture(OpBuilder &builder) {
   for (Operation &op : llvm::make_early_inc_range(iteration)) {
+    if (op.hasTrait<OpTrait::ConstantLike>()) {
+      // What reads it may be moved as well; other readers get their own.
+      op.moveBefore(builder.getInsertionBlock(), builder.getInsertionPoint());
+      continue;
+    }
     // A broadcast costs nothing within an iteration, and memory outside of it.
     bool isFixed = op.getNumOperands() > 0 && op.getNumRegions() == 0 &&
                    !isa<BroadcastOp>(op) && isMemoryEffectFree(&op) &&
@@ -185,15 +196,17 @@ void ScanBuilder::capture(OpBuilder &builder) {
     for (OpOperand &operand : op.getOpOperands()) {
       if (isInIteration(operand.get()))
         continue;
-      Operation *producer = operand.get().getDefiningOp();
-      if (producer && producer->hasTrait<OpTrait::ConstantLike>()) {
-        OpBuilder inside(&op);
-        operand.set(inside.clone(*producer)->getResult(0));
-      } else {
-        operand.set(addInvariant(operand.get()));
-      }
+      OpBuilder inside(&op);
+      operand.set(captured(inside, operand.get()));
     }
   }
+}
+
+Value ScanBuilder::captured(OpBuilder &inside, Value value) {
+  Operation *producer = value.getDefiningOp();
+  if (producer && producer->hasTrait<OpTrait::ConstantLike>())
+    return inside.clone(*producer)->getResult(0);
+  return addInvariant(value);
 }
 
 ScanOp ScanBuilder::finish(OpBuilder &builder, Location loc,
@@ -207,12 +220,22 @@ ScanOp ScanBuilder::finish(OpBuilder &builder, Location loc,
         stackedType(tensorType(value), count + (index < next.size())));
   OpBuilder inside(context);
   inside.setInsertionPointToEnd(&iteration);
+  for (Value &value : yielded)
+    if (!isInIteration(value))
+      value = captured(inside, value);
   YieldOp::create(inside, loc, yielded);
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(iteration)))
     if (op.use_empty() && isMemoryEffectFree(&op) && !isa<YieldOp>(op))
       op.erase();
-  auto outerOf = [](const Arguments &kind) {
-    return llvm::map_to_vector(kind, [](auto pair) { return pair.second; });
+  auto isLeftOut = [&](const Arguments &kind, Value argument) {
+    return &kind != &states && argument.use_empty();
+  };
+  auto outerOf = [&](const Arguments &kind) {
+    SmallVector<Value> outers;
+    for (auto [argument, outer] : kind)
+      if (!isLeftOut(kind, argument))
+        outers.push_back(outer);
+    return outers;
   };
   auto scan =
       ScanOp::create(builder, loc, types, count, reverse, outerOf(slices),
@@ -220,8 +243,9 @@ ScanOp ScanBuilder::finish(OpBuilder &builder, Location loc,
   Block &body = scan.getBody().emplaceBlock();
   for (const Arguments *kind : {&slices, &states, &invariants})
     for (auto [argument, outer] : *kind)
-      argument.replaceAllUsesWith(
-          body.addArgument(argument.getType(), argument.getLoc()));
+      if (!isLeftOut(*kind, argument))
+        argument.replaceAllUsesWith(
+            body.addArgument(argument.getType(), argument.getLoc()));
   body.getOperations().splice(body.end(), iteration.getOperations());
   return scan;
 }

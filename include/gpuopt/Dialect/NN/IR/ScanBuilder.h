@@ -13,6 +13,10 @@
 
 namespace gpuopt::nn {
 
+/// Whether an op may be in an iteration of an nn.scan: not if it is one, draws
+/// random numbers, or keeps running statistics.
+bool canIterate(mlir::Operation *op);
+
 /// Builds an nn.scan whose operands are not known before its body:
 ///
 ///   ScanBuilder scan(builder.getContext(), 512, /*reverse=*/false);
@@ -46,14 +50,15 @@ public:
   bool isInvariant(mlir::Value value) const { return isIn(invariants, value); }
 
   /// Makes what is used in the iteration, and defined outside of it,
-  /// invariants; constants are copied into the iteration. Ops of the iteration
-  /// that depend on nothing but such values are moved to `builder`, before the
-  /// loop.
+  /// invariants; constants are copied into the iteration. Constants of the
+  /// iteration, and ops that depend on nothing but such values, are moved to
+  /// `builder`, before the loop.
   void capture(mlir::OpBuilder &builder);
 
   /// Builds the op. `next` are the states after an iteration, in the order in
   /// which they were added, and `stacked` the entries of the other results.
-  /// What nothing reads is erased.
+  /// Both may be values from outside of the loop. What nothing reads, slices
+  /// and invariants too, is left out.
   ScanOp finish(mlir::OpBuilder &builder, mlir::Location loc,
                 llvm::ArrayRef<mlir::Value> next,
                 llvm::ArrayRef<mlir::Value> stacked);
@@ -66,6 +71,9 @@ private:
   }
   mlir::Value addArgument(Arguments &kind, mlir::Value outer, mlir::Type type);
   bool isInIteration(mlir::Value value) const;
+  /// Returns a value from outside of the loop within an iteration: an
+  /// invariant, or a copy of a constant.
+  mlir::Value captured(mlir::OpBuilder &inside, mlir::Value value);
 
   mlir::MLIRContext *context;
   int64_t count;

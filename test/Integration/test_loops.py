@@ -1,0 +1,120 @@
+"""Loop and Scan nodes of a thousand iterations train as PyTorch does, and neither the program nor the time to compile
+it grows with them. op_cases_loops.py has the forms of such nodes."""
+
+import time
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+import torch
+from onnx import TensorProto, helper, numpy_helper
+
+from gpuopt.driver import find_driver
+from op_cases_loops import COMPOSED
+from op_cases_signals import node
+from op_models import reference
+from training import OPTIMIZATION_FOR_ONE_STEP, Trainer, execute
+
+ITERATIONS, BATCH, STEPS, SIZE, WIDTH = 1000, 2, 3, 4, 5
+RATE = 0.05
+
+
+def graph(nodes, inputs, outputs, element, name="body", constants=()):
+    types = {"iteration": TensorProto.INT64, "condition": TensorProto.BOOL}
+    value = lambda name: helper.make_tensor_value_info(name, types.get(name, element), [] if name in types else None)
+    return helper.make_graph(nodes, name, list(map(value, inputs)), list(map(value, outputs)), list(constants))
+
+
+def weights(dtype):
+    random = np.random.default_rng(5)
+    scale = lambda *shape: (0.3 * random.standard_normal(shape)).astype(dtype)
+    return {"w": scale(WIDTH, SIZE), "r": scale(SIZE, SIZE), "decay": scale(SIZE), "h0": scale(BATCH, SIZE), "m0": scale(BATCH, SIZE)}
+
+
+# The body reads the weights from the graph around it. Its states are a hidden one, and a mean of it over time.
+CELL = [node("MatMul", ["h", "r"], ["product"], name="cell"), node("Add", ["product", "part"], ["sum"]), node("Tanh", ["sum"], ["new_h"]),
+        node("Sigmoid", ["decay"], ["share"]), node("Mul", ["m", "share"], ["kept"]), node("Mul", ["new_h", "new_h"], ["square"]), node("Add", ["kept", "square"], ["new_m"])]
+
+
+def write(path, form, iterations, dtype=np.float64):
+    element = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    nodes = [node("MatMul", ["x", "w"], ["inputs"])]
+    constants = {}
+    if form == "Scan":
+        body = graph([*CELL, node("Identity", ["new_h"], ["row"])], ["h", "m", "part"], ["new_h", "new_m", "row"], element)
+        nodes.append(node("Scan", ["h0", "m0", "inputs"], ["last", "mean", "rows"], body=body, num_scan_inputs=1, scan_input_axes=[1], scan_output_axes=[1], name="loop"))
+    else:
+        pick = node("Gather", ["inputs", "iteration"], ["part"], axis=1)
+        body = graph([pick, *CELL, node("Identity", ["new_h"], ["row"])], ["iteration", "condition", "h", "m"], ["condition", "new_h", "new_m", "row"], element)
+        constants |= {"trips": np.array(iterations), "true": np.array(True)}
+        nodes += [node("Loop", ["trips", "true", "h0", "m0"], ["last", "mean", "steps"], body=body, name="loop"), node("Transpose", ["steps"], ["rows"], perm=[1, 0, 2])]
+    nodes += [node("ReduceMean", ["rows"], ["of_rows"], keepdims=0), node("ReduceSum", ["mean"], ["of_mean"], keepdims=0), node("Add", ["of_rows", "of_mean"], ["loss"])]
+    tensors = [numpy_helper.from_array(value, name) for name, value in (weights(dtype) | constants).items()]
+    model = helper.make_graph(
+        nodes, form, [helper.make_tensor_value_info("x", element, [BATCH, iterations, WIDTH])], [helper.make_tensor_value_info("loss", element, [])], tensors)
+    onnx.save(helper.make_model(model, opset_imports=[helper.make_opsetid("", 20)], ir_version=9), path)
+
+
+def train(x):
+    """The losses of each step, and the weights after the last one, of PyTorch."""
+    values = {name: torch.from_numpy(value).requires_grad_() for name, value in weights(np.float64).items()}
+    losses = []
+    for batch in x:
+        inputs, h, m, rows = torch.from_numpy(batch) @ values["w"], values["h0"], values["m0"], []
+        for part in inputs.unbind(1):
+            h = torch.tanh(h @ values["r"] + part)
+            m = m * torch.sigmoid(values["decay"]) + h * h
+            rows.append(h)
+        loss = torch.stack(rows, 1).mean() + m.sum()
+        losses.append(loss.item())
+        for value, gradient in zip(values.values(), torch.autograd.grad(loss, list(values.values()))):
+            value.data -= RATE * gradient
+    return losses, {name: value.detach().numpy() for name, value in values.items()}
+
+
+SCANS = [case for case in COMPOSED["long_loops"] if case.op == "Scan"]
+
+
+@pytest.mark.parametrize("case", SCANS, ids=[case.name for case in SCANS])
+def test_references_of_scans_are_onnxs(case):
+    values = dict(zip("abcdef", case.values()))
+    names = [f"y{i}" for i in range(len(case.attributes["body"].output))]
+    value = lambda name, shape=None: helper.make_tensor_value_info(name, TensorProto.DOUBLE, shape)
+    model = helper.make_graph([node("Scan", list(values), names, **case.attributes)], "scan", [value(name, array.shape) for name, array in values.items()], list(map(value, names)))
+    model = helper.make_model(model, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    results = dict(zip(names, session.run(names, values)))
+    checked = dict(zip(case.outputs("checked"), names))["checked"]
+    np.testing.assert_allclose(results[checked], reference(case)[1], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("form", ["Scan", "Loop"])
+def test_a_thousand_iterations(form, tmp_path):
+    write(tmp_path / "model.onnx", form, ITERATIONS)
+    trainer = Trainer(tmp_path / "model.onnx", tmp_path / "program", OPTIMIZATION_FOR_ONE_STEP, loss="none", optimizer="sgd")
+    x = np.random.default_rng(7).standard_normal((STEPS, BATCH, ITERATIONS, WIDTH))
+    result = trainer.run({"x": x.reshape(STEPS * BATCH, ITERATIONS, WIDTH)}, learning_rate=RATE, lr_scheduler_type="constant", max_grad_norm=0, max_steps=STEPS)
+    losses, expected = train(x)
+    np.testing.assert_allclose(result.losses, losses, rtol=1e-6)  # printed in single precision
+    for name, value in expected.items():
+        np.testing.assert_allclose(result.weights[name], value, rtol=1e-9, atol=1e-12, err_msg=name)
+    session = onnxruntime.InferenceSession(tmp_path / "model.onnx", providers=["CPUExecutionProvider"])
+    np.testing.assert_allclose(session.run(["loss"], {"x": x[0]})[0], losses[0], rtol=1e-9)
+
+
+@pytest.mark.parametrize("form", ["Scan", "Loop"])
+def test_programs_do_not_grow(form, tmp_path):
+    """A loop of 1000 iterations and one of 4000 have programs of about the same size (long sums are split), and both compile in seconds."""
+    seconds, lines = {}, {}
+    for iterations in (1000, 4000):
+        write(tmp_path / f"{iterations}.onnx", form, iterations)
+        folder = tmp_path / str(iterations)
+        begin = time.perf_counter()
+        output = execute([find_driver(), "compile", tmp_path / f"{iterations}.onnx", "-o", folder, "--target=host", "--loss=none"])
+        seconds[iterations] = time.perf_counter() - begin
+        lines[iterations] = [len((folder / name).read_text().splitlines()) for name in ("step.cu", "calls.h", "memory.h")]
+        assert "unrolled" not in output
+    for few, many in zip(lines[1000], lines[4000]):
+        assert many < 1.1 * few, lines
+    assert seconds[4000] < 10, seconds  # 4000 unrolled iterations take minutes
