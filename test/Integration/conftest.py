@@ -30,13 +30,14 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session", autouse=True)
 def threads():
-    """As many for PyTorch as the trainers use, and none that spin."""
+    """As many for PyTorch as the trainers use, and none that spin. As many files of a program are compiled at a time."""
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     import torch
 
     from training import THREADS
 
     torch.set_num_threads(THREADS)
+    os.environ.setdefault("CMAKE_BUILD_PARALLEL_LEVEL", str(THREADS))
 
 
 def shared_folder(tmp_path_factory, name: str) -> Path:
@@ -52,11 +53,14 @@ def compiler_cache(tmp_path_factory):
     """Emitted programs differ little: main.cpp, which takes the compiler longer
     than most steps, is the same in all, and several tests train the same
     program. ccache finds both when paths are relative to the program's folder."""
+    if shutil.which("ninja"):
+        os.environ.setdefault("CMAKE_GENERATOR", "Ninja")  # make starts many more processes
     os.environ.setdefault("CMAKE_CXX_COMPILER_LAUNCHER", str(Path(__file__).with_name("compiler_launcher.sh")))
     if os.environ.get("GPUOPT_FULL_TESTS") == "1":
         os.environ.setdefault("GPUOPT_TEST_KEEP_OPTIMIZATION", "1")
     else:
         os.environ.setdefault("GPUOPT_TEST_PRECOMPILED", str(shared_folder(tmp_path_factory, "precompiled")))
+        os.environ.setdefault("GPUOPT_TEST_CONFIGURED", str(shared_folder(tmp_path_factory, "configured")))
     if shutil.which("ccache") and os.environ.get("GPUOPT_TEST_CCACHE") != "0":
         os.environ.setdefault("CMAKE_CUDA_COMPILER_LAUNCHER", "ccache")
         os.environ["CCACHE_BASEDIR"] = str(tmp_path_factory.getbasetemp())

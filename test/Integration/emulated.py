@@ -14,6 +14,7 @@ import pytest
 import torch
 
 from exports import export_case
+from gpuopt.driver import find_driver
 from training import Result, Trainer, train_torch
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -63,6 +64,14 @@ def needs_target(test):
     return test
 
 
+def built_emulation() -> Path | None:
+    """The emulation as the unit tests have it, if it is not older than its sources: a program that links it need not
+    compile it again. The compiler is the same, since scripts/build.sh chooses as COMPILER does."""
+    library = Path(find_driver()).resolve().parents[1] / "test/Unit/Emulation/emulation/libgpuopt_emulation.a"
+    changed = max(path.stat().st_mtime for path in (ROOT / "lib/Runtime/emulation").rglob("*.[ch]*"))
+    return library if library.exists() and library.stat().st_mtime >= changed else None
+
+
 class EmulatedTrainer(Trainer):
     """A CUDA program on the processor."""
 
@@ -77,10 +86,11 @@ class EmulatedTrainer(Trainer):
     def build(self, optimization: str, options=()):
         # clang's runtime of the sanitizers is a package of its own; g++'s is not.
         compiler, sanitizer = ("g++", SANITIZER_FLAGS) if self.sanitize else (COMPILER, "")
+        library = None if self.sanitize else built_emulation()
         super().build(
             optimization,
             [f"-DNVIDIA_WHEELS={nvidia_wheels()}", f"-DCMAKE_CXX_COMPILER={compiler}", f"-DCMAKE_CXX_FLAGS={sanitizer}",
-             *self.options, *options],
+             f"-DGPUOPT_EMULATION_LIBRARY={library or ''}", *self.options, *options],
         )
 
     def run_in_order(self, seed: int, data: Mapping[str, np.ndarray], labels: np.ndarray | None = None, **flags: Any) -> Result:

@@ -176,7 +176,7 @@ def test_short_rows(convolutional, architecture):
             assert not [code for code in kernel.codes if re.match(r"(LDG|STG)\.E\.(U|S)?(8|16)\b|LDL|STL", code)], name
 
 
-@pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
+@pytest.mark.parametrize("architecture", [pytest.param("sm_80", marks=pytest.mark.full), "sm_90"])
 @pytest.mark.parametrize("name, text", [("gpt2-words", "row[t] ="), ("gpt2-vocabulary", "ExpSum<float>")])
 def test_long_rows(name, text, architecture, tmp_path):
     """Cross entropies over 1543 and 8209 words: what a row or a running sum needs is in registers, and the row that is

@@ -12,6 +12,7 @@ from typing import Any, Callable, Mapping, Sequence
 import numpy as np
 import torch
 
+from configured import configure
 from gpuopt import safetensors
 from gpuopt.driver import arguments, find_driver
 
@@ -79,7 +80,7 @@ class Trainer:
 
     def build(self, optimization: str, options: Sequence[str] = ()):
         """Configures and builds; `options` are CMake's."""
-        execute(["cmake", "-S", self.folder, "-B", self.folder / "build", f"-DCMAKE_CXX_FLAGS_RELEASE={optimization}", *options])
+        configure(self.folder, [f"-DCMAKE_CXX_FLAGS_RELEASE={optimization}", *options], execute)
         execute(["cmake", "--build", self.folder / "build"])
 
     def initial_weights(self) -> dict[str, np.ndarray]:

@@ -57,8 +57,8 @@ static StringRef causeIn(StringRef log) {
 }
 
 /// Runs `gpuopt train` and returns its exit status.
-static int train(const TargetInfo &target, const std::string &results,
-                 const std::string &log) {
+static int runTraining(const TargetInfo &target, const std::string &results,
+                       const std::string &log) {
   static int anchor;
   std::string gpuopt = sys::fs::getMainExecutable("gpuopt", &anchor);
   std::string folder = selfTestFolder();
@@ -110,7 +110,7 @@ Finding gpuopt::trainPerceptron(const TargetInfo &target) {
     return {State::Unfit, name, toString(scratch.takeError())};
   std::string results = scratch->pathOf("run"), log = scratch->pathOf("log");
   auto begin = std::chrono::steady_clock::now();
-  int status = train(target, results, log);
+  int status = runTraining(target, results, log);
   std::chrono::duration<double> seconds =
       std::chrono::steady_clock::now() - begin;
   if (status == -2)

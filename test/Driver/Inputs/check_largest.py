@@ -1,4 +1,4 @@
-"""That `--find-batch-size` gives a batch that fits, and that one more does not."""
+"""That `--find-batch-size` gives a batch that fits and its plan, and that one more does not fit."""
 
 import json
 import subprocess
@@ -6,8 +6,13 @@ import sys
 
 plan = sys.argv[1:]
 found = subprocess.run([*plan, "--find-batch-size", "--json"], capture_output=True, check=True)
-largest = json.loads(found.stdout)["largest_batch_size"]
+report = json.loads(found.stdout)
+largest = report["largest_batch_size"]
 assert largest > 1, largest
+assert report["batch_size"] == largest and report["fits"], report["batch_size"]
+assert 0.9 * report["budget_bytes"] < report["memory"]["total_bytes"] <= report["budget_bytes"], report["memory"]
+assert report["largest_batch_added_percent"] == report["memory"]["added_percent"] > 0, report["memory"]
+assert report["largest_batch_ms_per_sample"] > 0
 for batch, status in (largest, 0), (largest + 1, 2):
     got = subprocess.run([*plan, "--batch-size", str(batch)], capture_output=True).returncode
     assert got == status, (batch, got)
