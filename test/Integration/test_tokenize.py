@@ -52,6 +52,11 @@ def test_files_of_text(tokenizer, tmp_path):
     assert not list(tmp_path.glob("*.part"))
 
 
+def test_help():
+    assert run("--help-all").stdout == run("--help").stdout
+    assert "--tokenizer" in run("--help").stdout
+
+
 def test_from_python(tokenizer, tmp_path):
     """Tokens that 16 bits do not hold, and more documents than are handed over at once."""
     made = Tokenizer.from_file(str(tokenizer[1]))

@@ -28,6 +28,18 @@ static void printOthers(const RunFigures &figures, double budgetCost) {
                       budgetCost);
 }
 
+/// Tells what the verdict's flag saves at most if no plan tells what it saves.
+static void printGain(const Verdict &verdict,
+                      const Alternatives &alternatives) {
+  bool isPlanned =
+      any_of(alternatives.found, [&](const Alternative &alternative) {
+        return StringRef(verdict.help).starts_with(alternative.flags + ":");
+      });
+  if (verdict.can_be_planned() && !isPlanned)
+    outs() << StringRef(verdict.help).split(':').first
+           << ", not planned: " << describe_gain(verdict) << "\n";
+}
+
 /// Plans the run's program with other flags and prints what they would do.
 static void printPlans(const AdviseOptions &options, const json::Object &plan,
                        const RunDescription &description,
@@ -43,6 +55,7 @@ static void printPlans(const AdviseOptions &options, const json::Object &plan,
   if (options.plansOnly)
     alternatives.problem.clear();
   printAlternatives(alternatives, outs());
+  printGain(verdict, alternatives);
 }
 
 namespace {
@@ -52,6 +65,7 @@ struct JudgedRun {
   RunFigures figures;
   Verdict verdict;
   std::optional<json::Object> plan; ///< Of its program, if it is known.
+  std::string planProblem;          ///< Why a plan that is there is not read.
   bool isProfiled = false;
 };
 } // namespace
@@ -83,17 +97,19 @@ static Expected<JudgedRun> judgeRun(const std::string &run) {
   Expected<json::Object> plan = readPlan(run, judged.description.command);
   if (plan)
     judged.plan = std::move(*plan);
+  else if (hasPlan(run, judged.description.command))
+    judged.planProblem = toString(plan.takeError());
   else // a run of a trainer that was moved away
     consumeError(plan.takeError());
   return judged;
 }
 
-static void printVerdict(const JudgedRun &run) {
+static void printVerdict(const JudgedRun &run, bool plansFollow) {
   outs() << formatv("{0} steps of {1:f1} ms on average, {2:f2} ms of them wait "
                     "for data\n",
                     run.figures.steps, run.figures.step_ms,
                     run.figures.data_wait_ms);
-  std::string verdict = describe(run.verdict);
+  std::string verdict = describe(run.verdict, plansFollow);
   outs() << (verdict.empty() ? "verdict: none: the program has no estimates "
                                "and the run no profile; --profile active=3"
                              : verdict)
@@ -110,11 +126,14 @@ int gpuopt::adviseRun(const AdviseOptions &options) {
   }
   if (!run)
     return failure(run.takeError());
+  bool plans = run->plan && options.seconds > 0;
   if (!options.plansOnly)
-    printVerdict(*run);
-  if (run->plan && options.seconds > 0)
+    printVerdict(*run, plans);
+  if (plans)
     printPlans(options, *run->plan, run->description, run->figures,
                run->verdict);
+  else if (!options.plansOnly && !run->planProblem.empty())
+    outs() << "no other flags were planned: " << run->planProblem << "\n";
   if (!options.plansOnly && !run->isProfiled && !run->verdict.bound.empty())
     outs() << "to judge by measured times: gpuopt profile "
            << shellWord(options.run) << "\n";

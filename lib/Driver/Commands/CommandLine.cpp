@@ -247,14 +247,15 @@ int gpuopt::driverMain(int argc, char **argv) {
                  "tokenize, calibrate, export, doctor, profile, advise, "
                  "report, watch, diff, completion, manual, operators or "
                  "settings");
-  if (Error error = chooseGivenTarget())
-    return usage(toString(std::move(error)));
+  std::string chosenTarget = chooseGivenTarget();
   DriverOptions options;
   options.commandLine.assign(argv, argv + argc);
   for (auto *collect : {collectTarget, collectOptimizer, collectLoss,
                         collectRun, collectModel, collectPrecision})
     if (Error error = collect(options))
       return usage(toString(std::move(error)));
+  if (!chosenTarget.empty()) // of a command whose flags are right
+    errs() << "gpuopt: " << chosenTarget << "\n";
   if (planCommand())
     return planModel(options);
   if (predictCommand())

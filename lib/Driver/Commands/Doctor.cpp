@@ -57,8 +57,10 @@ int gpuopt::examineInstallation(const DoctorOptions &options) {
   }
   if (llvm::any_of(options.targets, [](const TargetInfo *target) {
         return target->runs_on_gpu;
-      }))
+      })) {
     print(examineProfiling());
+    print(examineRanks());
+  }
   print(examineData());
   if (options.trains)
     testTargets(usable);

@@ -66,6 +66,11 @@ static std::vector<std::string> flagsToRepeat(ArrayRef<std::string> flags) {
 static std::string withWholePath(StringRef flag, StringRef value) {
   std::string name = flag.ltrim('-').str();
   const SettingInfo *setting = find_setting(name);
+  if (name == "output-dir") {
+    SmallString<256> folder(value);
+    sys::fs::make_absolute(folder);
+    return folder.str().str();
+  }
   if (!setting || StringRef(setting->value).find("FILE") == StringRef::npos)
     return value.str();
   StringRef input, file = value; // INPUT=FILE or FILE
@@ -92,8 +97,16 @@ static std::vector<std::string> withWholePaths(ArrayRef<std::string> flags) {
   return whole;
 }
 
-/// Runs the trainer, which prints its profile.
-static int runSteps(const RunCommand &command) {
+/// Whether the user says where the files of the profiled steps go.
+static bool namesOutput(ArrayRef<std::string> flags) {
+  return any_of(flags, [](StringRef flag) {
+    return flag.split('=').first == "--output-dir";
+  });
+}
+
+/// Runs the trainer, which prints its profile. Its files are removed unless the
+/// command says where they go.
+static int runSteps(const RunCommand &command, bool keepsFiles) {
   SmallString<128> temporary;
   sys::path::system_temp_directory(/*ErasedOnReboot=*/true, temporary);
   Expected<ScratchFolder> scratch =
@@ -117,7 +130,8 @@ static int runSteps(const RunCommand &command) {
                                "--save-steps=0",
                                "--lr-scheduler-type=constant"};
   all.insert(all.end(), command.arguments.begin() + 1, command.arguments.end());
-  all.push_back("--output-dir=" + scratch->pathOf("run"));
+  if (!keepsFiles)
+    all.push_back("--output-dir=" + scratch->pathOf("run"));
   SmallVector<StringRef> arguments(all.begin(), all.end());
   std::string problem;
   outs().flush();
@@ -128,6 +142,9 @@ static int runSteps(const RunCommand &command) {
                           /*SecondsToWait=*/0, /*MemoryLimit=*/0, &problem);
   if (!problem.empty())
     return failure("'" + program + "': " + problem);
+  if (status == 0 && !keepsFiles)
+    outs() << "the files of these steps, the trace too, are removed again; "
+              "--output-dir FOLDER keeps them\n";
   return status;
 }
 
@@ -146,7 +163,7 @@ static int profileProgram(const ProfileOptions &options) {
   command.arguments = {program.str().str()};
   command.arguments.insert(command.arguments.end(), options.arguments.begin(),
                            options.arguments.end());
-  return runSteps(command);
+  return runSteps(command, namesOutput(options.arguments));
 }
 
 int gpuopt::profileRun(const ProfileOptions &options) {
@@ -175,5 +192,5 @@ int gpuopt::profileRun(const ProfileOptions &options) {
   command.arguments.insert(command.arguments.end(), flags.begin(), flags.end());
   std::vector<std::string> added = withWholePaths(options.arguments);
   command.arguments.insert(command.arguments.end(), added.begin(), added.end());
-  return runSteps(command);
+  return runSteps(command, namesOutput(options.arguments));
 }

@@ -30,5 +30,8 @@ int gpuopt::tokenizeText(ArrayRef<std::string> arguments) {
     return failure("tokenize needs python3, which is not on the PATH");
   std::vector<std::string> command{*python, "-c", kScript};
   command.insert(command.end(), arguments.begin(), arguments.end());
+  // It has few flags, and --help lists all of them.
+  std::replace(command.begin(), command.end(), std::string("--help-all"),
+               std::string("--help"));
   return become(command);
 }

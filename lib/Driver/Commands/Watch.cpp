@@ -158,14 +158,14 @@ int gpuopt::watchRun(const WatchOptions &options) {
       outs() << "the run has ended\n";
       return 0;
     }
-    if (!follows)
-      return 0;
-    if (quietLooks >= kLooksBeforeDoubt && hasFile(options.run, kResultsMark) &&
-        !areResultsLocked(options.run)) {
+    if ((!follows || quietLooks >= kLooksBeforeDoubt) &&
+        hasFile(options.run, kResultsMark) && !areResultsLocked(options.run)) {
       outs() << "no trainer runs in this folder: the run was interrupted or "
                 "killed\n";
       return 0;
     }
+    if (!follows)
+      return 0;
     std::this_thread::sleep_for(kPause);
   }
 }

@@ -54,6 +54,9 @@ Findings examineTarget(const TargetInfo &target);
 /// Looks for the library that times the kernels of a GPU.
 Findings examineProfiling();
 
+/// Looks for the libraries by which several GPUs or machines would train.
+Findings examineRanks();
+
 /// Looks for the libraries that read compressed data.
 Findings examineData();
 

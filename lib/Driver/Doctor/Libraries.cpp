@@ -66,6 +66,24 @@ static bool hasHeader(StringRef header, ArrayRef<std::string> folders) {
          compilerFinds(header);
 }
 
+/// Says that a library is for another CUDA than programs are built with;
+/// nothing if it is for the same, or for none.
+static std::string describeOtherCuda(const Library &library,
+                                     sys::DynamicLibrary &loaded) {
+  void *function = library.cudaFunction
+                       ? loaded.getAddressOfSymbol(library.cudaFunction)
+                       : nullptr;
+  if (!function || library.cuda.empty())
+    return "";
+  size_t number = reinterpret_cast<size_t (*)()>(function)();
+  VersionTuple own(unsigned(number / 1000), unsigned(number % 1000 / 10));
+  if (number == 0 || own.getMajor() == library.cuda.getMajor())
+    return "";
+  return ", but it is for CUDA " + own.getAsString() +
+         ", and nvcc is of CUDA " + library.cuda.getAsString() + ": " +
+         library.advice.str();
+}
+
 Finding gpuopt::findLibrary(const Library &library,
                             ArrayRef<std::string> folders) {
   using State = Finding::State;
@@ -95,6 +113,10 @@ Finding gpuopt::findLibrary(const Library &library,
   if (isNew)
     finding.text += ", but one before " + library.next.getAsString() +
                     " is needed: " + library.advice.str();
+  if (std::string other = describeOtherCuda(library, loaded); !other.empty()) {
+    finding.state = State::Unfit;
+    finding.text += other;
+  }
   return finding;
 }
 
@@ -125,7 +147,7 @@ std::vector<std::string> gpuopt::foldersOfNvidia() {
   std::vector<std::string> folders;
   for (const std::string &root : roots)
     for (StringRef part :
-         {"lib64", "lib", "cu13/lib", "cublas/lib", "cudnn/lib"})
+         {"lib64", "lib", "cu13/lib", "cublas/lib", "cudnn/lib", "nccl/lib"})
       folders.push_back(joinPath(root, part));
   return folders;
 }

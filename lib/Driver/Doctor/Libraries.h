@@ -27,6 +27,10 @@ struct Library {
   llvm::VersionTuple least; ///< The oldest version that fits.
   llvm::VersionTuple next;  ///< The first newer one that does not, if any.
   llvm::StringRef advice;   ///< How to install it.
+  /// The CUDA that programs are built with; empty: any. The library's own is
+  /// what the function below returns, as 1000 major + 10 minor.
+  llvm::VersionTuple cuda;
+  const char *cudaFunction = nullptr;
 };
 
 /// Loads a library from where the system looks or from one of `folders`, looks

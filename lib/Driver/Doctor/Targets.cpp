@@ -105,29 +105,52 @@ static Finding findOpenMp() {
                       "apt install libgomp1"});
 }
 
-static Finding findCublasLt(ArrayRef<std::string> folders) {
-  static constexpr StringRef files[] = {"libcublasLt.so.13",
-                                        "libcublasLt.so.12"};
-  return findLibrary({"cuBLASLt", files, "cublasLt.h",
+/// Returns the command that installs NVIDIA's wheel of a library for a CUDA, or
+/// for the newest if there is no toolkit.
+static std::string wheelOf(StringRef library, VersionTuple cuda) {
+  unsigned major = cuda.empty() ? 13 : cuda.getMajor();
+  return "pip install nvidia-" + library.str() + "-cu" + std::to_string(major);
+}
+
+static Finding findCublasLt(ArrayRef<std::string> folders, VersionTuple cuda) {
+  static constexpr StringRef files[] = {
+      "libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so.13"};
+  Library library{"cuBLASLt",
+                  ArrayRef(files).take_front(2),
+                  "cublasLt.h",
+                  [](void *function) {
+                    return splitVersion(
+                        reinterpret_cast<size_t (*)()>(function)());
+                  },
+                  "cublasLtGetVersion",
+                  tuple(kLeastCuda),
+                  {},
+                  {}};
+  if (cuda.getMajor() == 12)
+    library.files = ArrayRef(files).drop_front();
+  // The wheel of CUDA 13 has no number in its name.
+  std::string advice =
+      "install the CUDA toolkit, or " +
+      (cuda.getMajor() == 12 ? wheelOf("cublas", cuda)
+                             : std::string("pip install nvidia-cublas"));
+  library.advice = advice;
+  library.cuda = cuda;
+  library.cudaFunction = "cublasLtGetCudartVersion";
+  return findLibrary(library, folders);
+}
+
+static Finding findCudnn(ArrayRef<std::string> folders, VersionTuple cuda) {
+  static constexpr StringRef files[] = {"libcudnn.so.9"};
+  std::string advice = wheelOf("cudnn", cuda);
+  return findLibrary({"cuDNN", files, "cudnn.h",
                       [](void *function) {
                         return splitVersion(
                             reinterpret_cast<size_t (*)()>(function)());
                       },
-                      "cublasLtGetVersion", tuple(kLeastCuda), VersionTuple(),
-                      "install the CUDA toolkit, or pip install nvidia-cublas"},
+                      "cudnnGetVersion", tuple(kLeastCudnn),
+                      VersionTuple(kLeastCudnn.major + 1), advice, cuda,
+                      "cudnnGetCudartVersion"},
                      folders);
-}
-
-static Finding findCudnn(ArrayRef<std::string> folders) {
-  static constexpr StringRef files[] = {"libcudnn.so.9"};
-  return findLibrary(
-      {"cuDNN", files, "cudnn.h",
-       [](void *function) {
-         return splitVersion(reinterpret_cast<size_t (*)()>(function)());
-       },
-       "cudnnGetVersion", tuple(kLeastCudnn),
-       VersionTuple(kLeastCudnn.major + 1), "pip install nvidia-cudnn-cu13"},
-      folders);
 }
 
 /// The GPU and its driver. `toolkit` is the version of the CUDA compiler.
@@ -200,9 +223,10 @@ Findings gpuopt::examineTarget(const TargetInfo &target) {
   Tool nvcc = findCudaCompiler();
   add(describe(nvcc, {"nvcc", tuple(kLeastCuda), cudaAdvice()}));
   std::vector<std::string> folders = foldersOfNvidia();
-  add(findCublasLt(folders));
-  add(findCudnn(folders));
-  for (Finding &finding : findGpu(versionIn(nvcc.output)))
+  VersionTuple cuda = versionIn(nvcc.output);
+  add(findCublasLt(folders, cuda));
+  add(findCudnn(folders, cuda));
+  for (Finding &finding : findGpu(cuda))
     add(std::move(finding));
   return found;
 }
@@ -228,6 +252,59 @@ Findings gpuopt::examineProfiling() {
                         "install the CUDA toolkit, or pip install "
                         "nvidia-cuda-cupti"},
                        folders)}};
+}
+
+static Finding findNccl(VersionTuple cuda) {
+  static constexpr StringRef files[] = {"libnccl.so.2"};
+  std::string advice = wheelOf("nccl", cuda) +
+                       ", or apt install libnccl-dev from NVIDIA's "
+                       "repository";
+  return findLibrary({"NCCL",
+                      files,
+                      "nccl.h",
+                      [](void *function) {
+                        int number = 0;
+                        reinterpret_cast<int (*)(int *)>(function)(&number);
+                        return splitVersion(uint64_t(number));
+                      },
+                      "ncclGetVersion",
+                      {},
+                      {},
+                      advice},
+                     foldersOfNvidia());
+}
+
+static Finding findMpi() {
+  static constexpr StringRef files[] = {"libmpi.so.40", "libmpi.so.12",
+                                        "libmpich.so.12", "libmpi.so"};
+  // Debian keeps headers where only the compiler of MPI looks.
+  std::vector<std::string> folders;
+  for (StringRef machine : {"x86_64", "aarch64"})
+    for (StringRef library : {"openmpi", "mpich"})
+      folders.push_back(
+          ("/usr/lib/" + machine + "-linux-gnu/" + library + "/lib").str());
+  return findLibrary({"MPI",
+                      files,
+                      "mpi.h",
+                      [](void *function) {
+                        constexpr int kMostLetters = 8192; // of MPICH
+                        std::string text(kMostLetters, '\0');
+                        int length = 0;
+                        reinterpret_cast<int (*)(char *, int *)>(function)(
+                            text.data(), &length);
+                        return versionIn(text.c_str());
+                      },
+                      "MPI_Get_library_version",
+                      {},
+                      {},
+                      "apt install libopenmpi-dev"},
+                     folders);
+}
+
+Findings gpuopt::examineRanks() {
+  return {"Several GPUs (programs of this version use one, and none of these)",
+          nullptr,
+          {findNccl(versionIn(findCudaCompiler().output)), findMpi()}};
 }
 
 Findings gpuopt::examineData() {

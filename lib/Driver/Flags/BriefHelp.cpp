@@ -24,6 +24,8 @@ static constexpr StringLiteral kCommon[] = {
     "tokens",
     "token-type",
     "transform",
+    "mixup",
+    "cutmix",
     "eval-data",
     "eval-labels",
     "eval-tokens",

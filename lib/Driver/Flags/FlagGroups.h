@@ -63,8 +63,9 @@ llvm::cl::OptionCategory &adviseCategory();
 llvm::cl::OptionCategory &reportCategory();
 llvm::cl::OptionCategory &watchCategory();
 
-/// Replaces `auto` as the value of --target by the target that it stands for.
-llvm::Error chooseGivenTarget();
+/// Replaces `auto` as the value of --target by the target that it stands for,
+/// and returns what to tell of that; else nothing.
+std::string chooseGivenTarget();
 
 /// Reads the flags of `calibrate`.
 llvm::Expected<CalibrateOptions> collectCalibrate();

@@ -7,8 +7,10 @@
 
 #include "Files/ConstantInputs.h"
 #include "Files/JoinPath.h"
+#include "Files/RunFiles.h"
 #include "Files/SourceModel.h"
 #include "Flags/CompileFlags.h"
+#include "gpuopt/Target/Cxx/PlanVersion.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_names.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -58,6 +60,30 @@ static Error collectPredicted(DriverOptions &options) {
   return Error::success();
 }
 
+/// Says that a folder is no model and, of a run, where its model and its plan
+/// are.
+static Error describeFolder(const std::string &folder) {
+  StringRef command = planCommand()    ? "plan"
+                      : trainCommand() ? "train"
+                                       : "compile";
+  std::string error = ("'" + folder + "' is a folder, but gpuopt " + command +
+                       " expects an ONNX file")
+                          .str();
+  if (Error noRun = checkIsRun(folder)) {
+    consumeError(std::move(noRun));
+    return createStringError(error);
+  }
+  error += "; it holds a run";
+  if (Expected<std::string> trained = findSourceModel(folder))
+    error += " of '" + *trained + "'";
+  else
+    consumeError(trained.takeError());
+  if (hasFile(folder, kPlanFile))
+    error += ", whose plan is '" + joinPath(folder, kPlanFile) + "'";
+  return createStringError(
+      error + "; gpuopt report, advise, profile and diff read runs");
+}
+
 /// Splits "NAME=FILE.npy" at the first equals sign behind which a file's path
 /// stands, because both parts may have more of them; at the first of all if no
 /// such file exists.
@@ -94,6 +120,8 @@ Error gpuopt::collectModel(DriverOptions &options) {
   if (predictCommand())
     if (Error error = collectPredicted(options))
       return error;
+  if (!predictCommand() && sys::fs::is_directory(model))
+    return describeFolder(model);
   options.emission.modelName = sys::path::stem(options.model).str();
   for (const std::string &dim : dims)
     if (Error error = options.import.addDimension(dim))

@@ -14,8 +14,30 @@
 using namespace llvm;
 using namespace gpuopt;
 
+/// Returns the other commands that have a flag: "gpuopt compile, train and
+/// plan"; nothing if none has it.
+static std::string commandsWith(StringRef flag, const cl::SubCommand &command) {
+  SmallVector<StringRef> names;
+  for (cl::SubCommand *other : allCommands())
+    if (other != &command && cl::getRegisteredOptions(*other).count(flag))
+      names.push_back(other->getName());
+  std::string text;
+  for (size_t i = 0; i < names.size(); ++i)
+    text += (i == 0                  ? "gpuopt "
+             : i + 1 == names.size() ? " and "
+                                     : ", ") +
+            names[i].str();
+  return text;
+}
+
 static std::string describeUnknownFlag(StringRef name,
                                        cl::SubCommand &command) {
+  if (std::string others = commandsWith(name, command); !others.empty())
+    return "--" + name.str() + " is a flag of " + others +
+           (command.getName().empty()
+                ? "; the command comes first"
+                : ", but gpuopt " + command.getName().str() +
+                      " does not take it; leave it out");
   std::vector<std::string> names;
   for (auto &[flag, option] : cl::getRegisteredOptions(command))
     names.push_back(flag.str());
@@ -23,6 +45,15 @@ static std::string describeUnknownFlag(StringRef name,
               error = "there is no flag --" + name.str();
   return meant.empty() ? error + "; --help-all lists all flags"
                        : error + "; did you mean --" + meant + "?";
+}
+
+static std::string describeUnknownCommand(StringRef name) {
+  std::vector<std::string> names;
+  for (cl::SubCommand *command : allCommands())
+    names.push_back(command->getName().str());
+  std::string meant = flag_meant_by(name, names);
+  return "there is no command '" + name.str() + "'" +
+         (meant.empty() ? "" : "; did you mean '" + meant + "'?");
 }
 
 static bool looksAtRuns(const cl::SubCommand &command) {
@@ -33,18 +64,14 @@ static bool looksAtRuns(const cl::SubCommand &command) {
 
 std::string gpuopt::describeParseErrors(StringRef errors,
                                         cl::SubCommand &command) {
-  auto [text, rest] = errors.split('\n');
+  StringRef text = errors.split('\n').first;
   text.consume_front("gpuopt: ");
   text = text.split(".  Try:").first; // the help of all commands
   if (text.consume_front("Unknown command line argument '"))
     return describeUnknownFlag(text.drop_back().split('=').first.ltrim('-'),
                                command);
   if (text.consume_front("Unknown subcommand "))
-    return "there is no command " + text.str() +
-           (rest.contains("Did you mean")
-                ? "; did you mean " +
-                      rest.split("Did you mean ").second.split('\n').first.str()
-                : "");
+    return describeUnknownCommand(text.trim('\''));
   if (text.starts_with("Not enough positional") &&
       &command == &completionCommand())
     return "a shell is needed: bash, zsh or fish";

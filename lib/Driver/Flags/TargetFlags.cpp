@@ -159,13 +159,12 @@ static Error collectConvolutionPlans(train::ReserveWorkspaceOptions &options,
   return Error::success();
 }
 
-Error gpuopt::chooseGivenTarget() {
-  if (target == "auto") {
-    auto [chosen, reason] = chooseTarget();
-    target = chosen.str();
-    errs() << "gpuopt: target: " << chosen << " (" << reason << ")\n";
-  }
-  return Error::success();
+std::string gpuopt::chooseGivenTarget() {
+  if (target != "auto")
+    return "";
+  auto [chosen, reason] = chooseTarget();
+  target = chosen.str();
+  return ("target: " + chosen + " (" + reason + ")").str();
 }
 
 Error gpuopt::collectTarget(DriverOptions &options) {

@@ -203,8 +203,9 @@ TEST_F(MixTest, RefusesWhatCannotBeMixed) {
   std::swap(inputs[1], classes);
   EXPECT_EQ(refusal({0.2, 0}),
             "'--mixup' mixes labels that are a probability for each class, but "
-            "'labels' is i64 [5]; compile with --loss soft_cross_entropy or "
-            "bce_with_logits, whose labels may be given as classes");
+            "'labels' is i64 [5]; the losses soft_cross_entropy and "
+            "bce_with_logits have such labels, which may also be given as "
+            "classes");
   std::swap(inputs[1], classes);
   inputs[0].tensor.rank = 2;
   inputs[0].tensor.shape[1] = 32;

@@ -169,9 +169,10 @@ TEST_F(ProfileTest, TellsMemoryByPhase) {
       EXPECT_LE(number(phase + "_peak_bytes"), peak) << phase;
     }
     EXPECT_EQ(number("validation_peak_bytes"), 0); // there was none
-    EXPECT_NE(output.find("\nmemory by phase, planned to be alive (in use at its "
-                          "peak): load "),
-              std::string::npos)
+    EXPECT_NE(
+        output.find("\nmemory by phase, planned to be alive (in use at its "
+                    "peak): load "),
+        std::string::npos)
         << output;
   }
 }
@@ -256,6 +257,8 @@ TEST_F(VerdictTest, TellsDataFirst) {
                     "of 100 ms; --num-workers 4: more threads prepare batches "
                     "ahead (now 2); by estimate up to 18 % less time for as "
                     "many samples");
+  // No plan tells that.
+  EXPECT_EQ(describe(judge(run, measured), /*plans_follow=*/true), text());
   run.num_workers = 0;
   EXPECT_NE(text().find("--num-workers 2:"), std::string::npos) << text();
   run.finds_workers = true;
@@ -269,10 +272,15 @@ TEST_F(VerdictTest, TellsDataFirst) {
 }
 
 TEST_F(VerdictTest, JudgesByEstimates) {
-  EXPECT_EQ(text(), "verdict: memory-bound: calls that the memory's bandwidth "
-                    "limits are 62 % of a step of 100 ms by estimate; "
-                    "--precision bf16: up to half the bytes; by estimate up "
-                    "to 31 % less time for as many samples");
+  EXPECT_EQ(text(),
+            "verdict: memory-bound: calls that the memory's bandwidth "
+            "limits are 62 % of a step by estimate (a step took 100 "
+            "ms); --precision bf16: up to half the bytes; by estimate up "
+            "to 31 % less time for as many samples");
+  // A plan with half precision would tell more exactly what it saves.
+  const std::string before_plans =
+      describe(judge(run, measured), /*plans_follow=*/true);
+  EXPECT_EQ(before_plans.find("less time"), std::string::npos) << before_plans;
   run.is_half = true;
   EXPECT_NE(text().find("none: a step moves its bytes"), std::string::npos);
   run.memory_ms = 20;
@@ -307,7 +315,8 @@ TEST_F(VerdictTest, JudgesByAProfile) {
   EXPECT_DOUBLE_EQ(measured.memory_ms, 40);
   EXPECT_DOUBLE_EQ(measured.optimizer_ms, 10);
   EXPECT_DOUBLE_EQ(measured.short_ms, 0);
-  EXPECT_NE(text().find("limits are 67 % of a step of 100 ms by the profile"),
+  EXPECT_NE(text().find("limits are 67 % of a step by the profile (a step took "
+                        "100 ms)"),
             std::string::npos)
       << text();
   measured.short_ms = 30;

@@ -189,6 +189,8 @@ TEST_F(TrainerTest, SaysWhatIsWrong) {
              npy("<i8", "(63,)", bytes_of(std::vector<int64_t>(63, 0))));
   write_file(folder / "real.npy",
              npy("<f4", "(64,)", bytes_of(std::vector<float>(64, 0))));
+  write_file(folder / "scores.npy",
+             npy("<f8", "(64, 3)", bytes_of(std::vector<double>(192, 0))));
   write_file(folder / "garbage", "garbage");
   const std::vector<float> zeros(12, 0);
   write_safetensors(folder / "other",
@@ -197,7 +199,12 @@ TEST_F(TrainerTest, SaysWhatIsWrong) {
       {{"--labels", folder / "bad.npy"}, " holds 3 for 'labels'"},
       {{"--labels", folder / "few.npy"}, "has 63 samples, but"},
       {{"--labels", folder / "real.npy"},
-       "holds f32, but 'labels' needs i64; save array.astype('int64')"},
+       "real.npy' holds float32 [64], but the loss takes classes for 'labels', "
+       "int64 [samples]; save the number of each class by "
+       "array.astype('int64'), or choose another loss: --loss mse for numbers, "
+       "soft_cross_entropy for probabilities of the classes"},
+      {{"--labels", folder / "scores.npy"},
+       "scores.npy' holds float64 [64, 3], but the loss takes classes"},
       {{"--labels", folder / "none.npy"},
        "'--labels': cannot read '" + folder / "none.npy': No such file"},
       {{"--eval-data", "x=" + folder / ""},

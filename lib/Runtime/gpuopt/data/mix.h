@@ -255,8 +255,8 @@ inline void check_mix(Table<InputInfo> inputs, int64_t batch_size,
     } else if (input.is_label) {
       throw Error(flag + " mixes labels that are a probability for each class" +
                   text(tensor) +
-                  "; compile with --loss soft_cross_entropy or "
-                  "bce_with_logits, whose labels may be given as classes");
+                  "; the losses soft_cross_entropy and bce_with_logits have "
+                  "such labels, which may also be given as classes");
     } else if (!is_float || !is_batch || tensor.rank < (has_boxes ? 4 : 2)) {
       throw Error(flag + " mixes " +
                   (has_boxes ? "pictures, [batch, channels, height, width],"

@@ -124,9 +124,26 @@ private:
                  : std::make_unique<IdxSource>(text, tensor);
     return open_array(read_npy(text), input);
   }
+  // Fractions are no classes, whatever their shape is.
+  static void check_classes(const Array &array, const InputInfo &input) {
+    const TensorInfo &tensor = input.tensor;
+    if (!input.is_label || is_fraction(tensor.type) || !is_fraction(array.type))
+      return;
+    const std::vector<int64_t> sample = detail::sample_shape(tensor);
+    throw Error("'" + array.content.path + "' holds " + numpy_name(array.type) +
+                " " + shape_text(array.shape) +
+                ", but the loss takes classes for '" + tensor.name + "', " +
+                numpy_name(tensor.type) + " [samples" +
+                (sample.empty() ? "" : ", ") + shape_text(sample).substr(1) +
+                "; save the number of each class by array.astype('" +
+                numpy_name(tensor.type) +
+                "'), or choose another loss: --loss mse for numbers, "
+                "soft_cross_entropy for probabilities of the classes");
+  }
   // An array of integers with one dimension has classes.
   static std::unique_ptr<DataSource> open_array(Array array,
                                                 const InputInfo &input) {
+    check_classes(array, input);
     if (takes_classes(input) && array.shape.size() == 1 &&
         !is_fraction(array.type))
       return giving_classes(std::make_unique<ArraySource>(

@@ -57,18 +57,23 @@ constexpr std::string_view name_of_others(std::string_view name) {
   return "";
 }
 
-// Returns how many letters must be inserted, removed or replaced.
+// Returns how many letters must be inserted, removed, replaced or exchanged
+// with the next one.
 inline size_t edit_distance(std::string_view from, std::string_view to) {
-  std::vector<size_t> row(to.size() + 1);
+  // Distances of the first i letters from the first j, and of i - 1 and i - 2.
+  std::vector<size_t> row(to.size() + 1), before, twice_before;
   for (size_t j = 0; j <= to.size(); j++)
     row[j] = j;
-  for (size_t i = 0; i < from.size(); i++) {
-    size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (size_t j = 0; j < to.size(); j++)
-      diagonal =
-          std::exchange(row[j + 1], std::min({diagonal + (from[i] != to[j]),
-                                              row[j] + 1, row[j + 1] + 1}));
+  for (size_t i = 1; i <= from.size(); i++) {
+    twice_before = std::exchange(before, row);
+    row[0] = i;
+    for (size_t j = 1; j <= to.size(); j++) {
+      row[j] = std::min({before[j - 1] + (from[i - 1] != to[j - 1]),
+                         before[j] + 1, row[j - 1] + 1});
+      if (i > 1 && j > 1 && from[i - 1] == to[j - 2] &&
+          from[i - 2] == to[j - 1])
+        row[j] = std::min(row[j], twice_before[j - 2] + 1);
+    }
   }
   return row.back();
 }

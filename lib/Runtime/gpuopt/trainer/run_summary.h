@@ -138,7 +138,10 @@ public:
     if (!is_interrupted && !is_quiet)
       seconds_for_advice = advice_seconds(figures.step_ms);
     add_profile(profile, means);
-    if (const std::string text = describe(judge(traits, means)); !text.empty())
+    const bool plans_follow =
+        seconds_for_advice > 0 && getenv(kAdvisorVariable);
+    if (const std::string text = describe(judge(traits, means), plans_follow);
+        !text.empty())
       printf("%s\n", text.c_str());
   }
 

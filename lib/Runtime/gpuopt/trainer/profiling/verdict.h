@@ -52,6 +52,9 @@ struct Verdict {
   // The share of a step's time that it saves at most, for as many samples; 0:
   // not known.
   double gain = 0;
+  // Whether the flag is one of the compilation, so that a plan with it tells
+  // more exactly what it saves.
+  bool can_be_planned() const { return gain > 0 && bound != "data-bound"; }
 };
 
 // Calls that take less than this are hardly more than their launch, in
@@ -160,16 +163,20 @@ inline Verdict judge(const RunTraits &run, const RunFigures &measured) {
                 " of a step, " + ms_text(measured.data_wait_ms) + " of " +
                 ms_text(step),
             help_with_data(run), measured.data_wait_ms / step};
+  // A run has one rank. What a step of several would wait for the others is
+  // measured as its wait for data is, and belongs here.
   const bool has_profile = measured.calls_ms > 0;
   const double all = has_profile ? measured.calls_ms : run.limit_ms;
   if (all <= 0)
     return {};
-  const std::string by = has_profile ? " by the profile" : " by estimate";
+  // The shares may be estimates; the time of a step is measured in any case.
+  const std::string of_step = std::string(" of a step by ") +
+                              (has_profile ? "the profile" : "estimate") +
+                              " (a step took " + ms_text(step) + ")";
   const double updates = has_profile ? measured.optimizer_ms : run.optimizer_ms;
   if (updates >= kMuchUpdate * all)
     return {"optimizer-bound",
-            "updates are " + share_text(updates, all) + " of a step of " +
-                ms_text(step) + by,
+            "updates are " + share_text(updates, all) + of_step,
             help_with_updates(run), kFewer * updates / all};
   // Without a profile, a launch is short if the mean of all is.
   const double mean_ns = run.launches > 0 ? 1e6 * step / double(run.launches)
@@ -178,36 +185,42 @@ inline Verdict judge(const RunTraits &run, const RunFigures &measured) {
                                      : mean_ns < short_call_ns(run.target);
   if (are_short)
     return {"launch-bound",
-            has_profile ? "calls of less than " +
-                              ms_text(short_call_ns(run.target) / 1e6) +
-                              " are " + share_text(measured.short_ms, all) +
-                              " of a step of " + ms_text(step) + by
-                        : std::to_string(run.launches) +
-                              " launches in a step of " + ms_text(step),
+            has_profile
+                ? "calls of less than " +
+                      ms_text(short_call_ns(run.target) / 1e6) + " are " +
+                      share_text(measured.short_ms, all) + of_step
+                : std::to_string(run.launches) + " launches in a step of " +
+                      ms_text(step),
             help_with_launches(run), kFewer * measured.short_ms / all};
   const double memory = has_profile ? measured.memory_ms : run.memory_ms;
   if (memory >= all / 2)
     return {"memory-bound",
             "calls that the memory's bandwidth limits are " +
-                share_text(memory, all) + " of a step of " + ms_text(step) + by,
+                share_text(memory, all) + of_step,
             help_with_memory(run), run.is_half ? 0 : memory / all / 2};
   return {"compute-bound",
           "calls that arithmetic limits are " + share_text(all - memory, all) +
-              " of a step of " + ms_text(step) + by,
+              of_step,
           help_with_compute(run)};
 }
 
-// Returns the line for the terminal; nothing where too little is known.
-inline std::string describe(const Verdict &verdict) {
+// Returns what the flag saves at most; nothing where that is not known.
+inline std::string describe_gain(const Verdict &verdict) {
+  return verdict.gain > 0
+             ? "by estimate up to " + detail::share_text(verdict.gain, 1) +
+                   " less time for as many samples"
+             : "";
+}
+
+// Returns the line for the terminal; nothing where too little is known. Plans
+// that follow tell what the flag saves, and the line does not tell it then.
+inline std::string describe(const Verdict &verdict, bool plans_follow = false) {
   if (verdict.bound.empty())
     return "";
-  const std::string gain = verdict.gain > 0
-                               ? "; by estimate up to " +
-                                     detail::share_text(verdict.gain, 1) +
-                                     " less time for as many samples"
-                               : "";
+  const std::string gain =
+      plans_follow && verdict.can_be_planned() ? "" : describe_gain(verdict);
   return "verdict: " + verdict.bound + ": " + verdict.why + "; " +
-         verdict.help + gain;
+         verdict.help + (gain.empty() ? "" : "; ") + gain;
 }
 
 } // namespace gpuopt
