@@ -8,6 +8,7 @@ import torch
 
 import gpuopt
 from gpuopt.driver import find_driver
+from emulated import EmulatedTrainer, needs_target
 from training import OPTIMIZATION_FOR_ONE_STEP, CommandFailed, Trainer, execute
 
 BATCH, SAMPLES, CLASSES, SIDE = 6, 24, 5, 8
@@ -57,11 +58,20 @@ def test_a_run_that_goes_on_mixes_the_same(trainer, data, tmp_path):
     assert "mixup" in json.dumps(state)
 
 
+@needs_target
+def test_a_gpu_mixes_the_same(trainer, data, tmp_path):
+    """A replayed graph mixes each batch by draws of its own, on the emulated target."""
+    emulated = EmulatedTrainer(data / "model.onnx", tmp_path / "program", batch_size=BATCH, loss="soft_cross_entropy")
+    flags = dict(mixup=0.8, cutmix=1, max_steps=5)
+    expected = run(trainer, data, tmp_path / "host", **flags).losses
+    assert run(emulated, data, tmp_path / "emulated", **flags).losses == pytest.approx(expected, rel=1e-5)
+
+
 def test_labels_that_cannot_be_mixed(data, tmp_path):
     """What is wrong is said before anything is built."""
     flags = ["--data", f"x={data / 'x.npy'}", "--labels", data / "y.npy", "--batch-size=6", "--cutmix=1"]
     with pytest.raises(CommandFailed) as error:
         execute([find_driver(), "train", data / "model.onnx", "-o", tmp_path / "run", *flags])
-    assert ("'--cutmix' mixes labels that are a probability for each class, but 'labels' is i64 [6]; compile with "
-            "--loss soft_cross_entropy or bce_with_logits") in error.value.output
+    assert ("'--cutmix' mixes labels that are a probability for each class, but 'labels' is i64 [6]; the losses "
+            "soft_cross_entropy and bce_with_logits have such labels") in error.value.output
     assert not (tmp_path / "run").exists()

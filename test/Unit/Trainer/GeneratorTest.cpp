@@ -108,9 +108,13 @@ TEST_F(GeneratorTest, EachPastTensorHasItsPresentOne) {
     EXPECT_NE(refusal_of_cache(kPast, present).find(no_present),
               std::string::npos);
   // As many new tokens as are given.
-  EXPECT_NE(refusal_of_cache(kPast, {"present.0.key", {4, 3, 13, 8}, Type::F32})
-                .find("needs a model whose inputs are tokens"),
-            std::string::npos);
+  EXPECT_EQ(
+      refusal_of_cache(kPast, {"present.0.key", {4, 3, 13, 8}, Type::F32}),
+      "'--generate' expects the keys and values of 12 tokens in the output "
+      "'present.0.key' of shape [4, 3, 13, 8]: those of the input "
+      "'past_key_values.0.key' of shape [4, 3, 10, 8], and behind them those "
+      "of 'input_ids' of shape [4, 2]; export a model whose 'present' outputs "
+      "have both");
 }
 
 TEST_F(GeneratorTest, MaskAndPositionsTellWhatIsInTheCache) {

@@ -158,10 +158,20 @@ private:
                   "'position_ids' of a model with a cache, which tell which "
                   "past tokens are valid, but its inputs are " +
                   text_of_all(program.inputs));
-    if (has_cache() &&
-        cache[0].present->shape[2] != cache_capacity() + found->shape[1])
-      refuse_inputs();
+    if (has_cache())
+      check_length(*cache[0].present, cache_capacity() + found->shape[1],
+                   *found);
     return *found;
+  }
+  void check_length(const TensorInfo &present, int64_t expected,
+                    const TensorInfo &found_tokens) const {
+    if (present.shape[2] != expected)
+      throw Error("'--generate' expects the keys and values of " +
+                  std::to_string(expected) + " tokens in the output " +
+                  text_of(present) + ": those of the input " +
+                  text_of(*cache[0].past) + ", and behind them those of " +
+                  text_of(found_tokens) +
+                  "; export a model whose 'present' outputs have both");
   }
   [[noreturn]] void refuse_inputs() const {
     throw Error(
