@@ -144,7 +144,7 @@ LIBRARIES = [
     (r"(zlib|jpeglib|jerror|png)\.h$", "codecs"),
     (r"(arrow|parquet)/", "Arrow"),
     (r"dnnl", "oneDNN"),
-    (r"(sys/\w+|sanitizer/\w+|unistd|fcntl|spawn|dlfcn|cxxabi|signal|omp|immintrin)\.h$", "system"),
+    (r"(sys/\w+|sanitizer/\w+|unistd|fcntl|sched|spawn|dlfcn|cxxabi|signal|omp|immintrin)\.h$", "system"),
     (r"(std(def|int)\.h|\w+)$", "C++"),
 ]
 LINKED = {"MLIR": "MLIR", "LLVM": "LLVM", "gpuopt_cudnn": "CUDA", "protobuf::libprotobuf-lite": "protobuf", "protobuf::libprotobuf": "protobuf",

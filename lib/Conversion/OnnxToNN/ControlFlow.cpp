@@ -168,7 +168,7 @@ void gpuopt::remarkUnrolled(NodeConversion &c, int64_t iterations,
   emitRemark(c.node.getLoc(), "'")
       << c.node.getNodeName() << "', a " << c.node.getOpType() << " of "
       << iterations << " iterations, is unrolled, so that the program grows "
-      << "with it: " << why;
+         "with it: " << why;
 }
 
 LogicalResult gpuopt::failTooLong(NodeConversion &c, StringRef why) {
