@@ -167,8 +167,10 @@ void gpuopt::remarkUnrolled(NodeConversion &c, int64_t iterations,
     return;
   emitRemark(c.node.getLoc(), "'")
       << c.node.getNodeName() << "', a " << c.node.getOpType() << " of "
-      << iterations << " iterations, is unrolled, so that the program grows "
-         "with it: " << why;
+      << iterations
+      << " iterations, is unrolled, so that the program grows "
+         "with it: "
+      << why;
 }
 
 LogicalResult gpuopt::failTooLong(NodeConversion &c, StringRef why) {
