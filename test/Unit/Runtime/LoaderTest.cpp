@@ -96,6 +96,15 @@ TEST_F(LoaderTest, FindsANumberOfWorkersAndChangesNoBatch) {
   EXPECT_GE(loader.num_workers(), 1);
 }
 
+// Not for a wait, and not in the thread that asks.
+TEST_F(LoaderTest, CountsTheTimeThatItsWorkersCompute) {
+  const double before = HelperTime::seconds();
+  batches(/*workers=*/0, 200, true);
+  EXPECT_EQ(HelperTime::seconds(), before);
+  batches(/*workers=*/2, 200, true);
+  EXPECT_GT(HelperTime::seconds(), before);
+}
+
 TEST_F(LoaderTest, TakesNoWorkBetweenTwoRunsForAStep) {
   if (threads_within_quota(int(std::thread::hardware_concurrency()),
                            cpu_quota()) == 1)

@@ -6,6 +6,7 @@
 #include "gpuopt/device/wait_policy.h"
 
 #include <cmath>
+#include <ctime>
 #include <gtest/gtest.h>
 
 namespace gpuopt {
@@ -282,6 +283,31 @@ TEST(CpuPressure, ReadsTheSystemsCounters) {
   const CpuCounters third = CpuCounters::now();
   EXPECT_GE(third.seconds - second.seconds, 0.05);
   EXPECT_LT(third.own_seconds - second.own_seconds, 0.05);
+}
+
+// Computes until this process has had so many seconds more of processor time.
+void compute(double seconds) {
+  const std::clock_t end =
+      std::clock() + std::clock_t(seconds * CLOCKS_PER_SEC);
+  while (std::clock() < end) {
+  }
+}
+
+TEST(HelperTime, IsWhatOthersThanTheStepCompute) {
+  const double before = HelperTime::seconds();
+  const CpuCounters first = CpuCounters::now();
+  std::thread([] {
+    compute(0.03);
+    HelperTime::begin(); // what was before does not count
+    compute(0.05);
+    HelperTime::count();
+  }).join();
+  std::thread([] {
+    compute(0.03);
+    HelperTime::count(); // is no helper
+  }).join();
+  EXPECT_NEAR(HelperTime::seconds() - before, 0.05, 0.015);
+  EXPECT_NEAR(CpuCounters::now().own_seconds - first.own_seconds, 0.06, 0.03);
 }
 
 struct CpuQuotaTest : testing::Test {

@@ -9,6 +9,7 @@
 #include "gpuopt/data/mix.h"
 #include "gpuopt/data/worker_tuner.h"
 #include "gpuopt/device/cpu_quota.h"
+#include "gpuopt/device/helper_time.h"
 #include "gpuopt/device/tracer.h"
 #include "gpuopt/program/program.h"
 
@@ -333,6 +334,7 @@ private:
 
   // Workers are numbered; those from `active` on sleep.
   void work(int number) {
+    HelperTime::begin();
     for (;;) {
       int64_t batch;
       PreparedBatch *prepared;
@@ -380,8 +382,13 @@ private:
       // All validations transform a picture alike.
       draw.epoch = options.pads_last ? 0 : uint64_t(epoch);
       read_or_replace(prepared, draw, k);
+      // Small samples take less time than it takes to count it.
+      if (k % kSamplesPerCount == kSamplesPerCount - 1 ||
+          k == options.batch_size - 1)
+        HelperTime::count();
     }
   }
+  static constexpr int64_t kSamplesPerCount = 16;
 
   // What replaces a bad record is a function of (seed, epoch, sample, attempt).
   void read_or_replace(PreparedBatch &prepared, SampleDraw draw,

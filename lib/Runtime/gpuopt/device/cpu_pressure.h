@@ -1,6 +1,8 @@
 // Whether others want the cores that this process computes on.
 #pragma once
 
+#include "gpuopt/device/helper_time.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -15,8 +17,8 @@ namespace gpuopt {
 // cores that this process may use.
 struct CpuCounters {
   double seconds = 0;      // of a clock that only goes forward
-  double own_seconds = 0;  // that this process's threads have computed
-  double preemptions = 0;  // of these threads, which had to make way
+  double own_seconds = 0;  // that this process has computed without helpers
+  double preemptions = 0;  // of its threads, which had to make way
   double busy_ticks = 0;   // in which a core computed
   double stolen_ticks = 0; // that a hypervisor gave to other machines
   double all_ticks = 0;
@@ -31,6 +33,7 @@ struct CpuCounters {
     counters.preemptions = double(usage.ru_nivcsw);
     for (const timeval &time : {usage.ru_utime, usage.ru_stime})
       counters.own_seconds += double(time.tv_sec) + 1e-6 * double(time.tv_usec);
+    counters.own_seconds -= HelperTime::seconds();
     counters.read_ticks(stat_file);
     return counters;
   }
@@ -77,11 +80,11 @@ public:
   // What was before does not count.
   void begin(const CpuCounters &now) { last = last_of_ticks = now; }
 
-  // Whether, since the last question, others have computed on cores that our
-  // threads need, or our threads have had time taken away. `spun` says whether
-  // our threads were spinning: then each has a core, and one that is preempted
-  // made way for another process. Threads that sleep and wake preempt each
-  // other.
+  // Whether, since the last question, others or helpers have computed on cores
+  // that our threads need, or our threads have had time taken away. `spun` says
+  // whether our threads were spinning: then each has a core, and one that is
+  // preempted made way for another process. Threads that sleep and wake preempt
+  // each other.
   bool contended(bool spun, const CpuCounters &now) {
     const double seconds = now.seconds - last.seconds;
     const double preemptions = now.preemptions - last.preemptions;
