@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <thread>
 
 namespace gpuopt::calibration {
 
@@ -16,8 +15,7 @@ namespace gpuopt::calibration {
 class Stopwatch {
 public:
   explicit Stopwatch(Context &ctx)
-      : ctx(ctx),
-        pressure(ctx.num_threads, int(std::thread::hardware_concurrency())) {
+      : ctx(ctx), pressure(ctx.num_threads, CpuCounters::now().cores) {
     pressure.begin(CpuCounters::now());
   }
 

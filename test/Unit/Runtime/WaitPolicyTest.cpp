@@ -183,6 +183,7 @@ CpuCounters at(double seconds, int cores, double own, double others,
   counters.busy_ticks = 100 * seconds * (own + others);
   counters.stolen_ticks = 100 * seconds * stolen;
   counters.all_ticks = 100 * seconds * cores;
+  counters.cores = cores;
   return counters;
 }
 
@@ -206,6 +207,22 @@ TEST(CpuPressure, NoticesWhatOthersCompute) {
   // There is a core for them.
   EXPECT_FALSE(is_contended(CpuPressure(2, 4), at(1, 4, 2, 1)));
   EXPECT_TRUE(is_contended(CpuPressure(2, 4), at(1, 4, 1.3, 2.7)));
+}
+
+// A tick is a sample: of many threads that wake and sleep, some cores more or
+// less are seen busy than are.
+TEST(CpuPressure, AllowsForChanceWhereManyThreadsCompute) {
+  EXPECT_FALSE(is_contended(CpuPressure(64, 64), at(0.1, 64, 32, 2)));
+  EXPECT_TRUE(is_contended(CpuPressure(64, 64), at(0.1, 64, 32, 8)));
+  EXPECT_FALSE(is_contended(CpuPressure(64, 64), at(0.03, 64, 32, 32)))
+      << "three ticks of each core";
+}
+
+// As OMP_PROC_BIND binds the thread that asks: its core is always busy.
+TEST(CpuPressure, DoesNotJudgeAllCoresByOne) {
+  EXPECT_FALSE(is_contended(CpuPressure(16, 16), at(1, 1, 0.4, 0.6)));
+  EXPECT_TRUE(is_contended(CpuPressure(16, 16), at(1, 1, 1, 0, 0, 0.5)))
+      << "stolen time is";
 }
 
 TEST(CpuPressure, NoticesThatCoresAreTaken) {
@@ -246,26 +263,53 @@ TEST(CpuPressure, WaitsForEnoughTicks) {
         << "step " << step;
 }
 
-TEST(CpuCounters, AreOfTheCoresThatTheProcessMayUse) {
+// Reads a file of counters, bound to the first core that the process may use.
+// In `stat`, CORE is that core's number, and NEXT and LAST are those that
+// follow.
+CpuCounters read_bound(std::string stat) {
   cpu_set_t before, one;
-  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  EXPECT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
   int core = 0;
   while (!CPU_ISSET(core, &before))
     core++;
   CPU_ZERO(&one);
   CPU_SET(core, &one);
+  for (const char *name : {"CORE", "NEXT", "LAST"}) {
+    if (const size_t at = stat.find(name); at != std::string::npos)
+      stat.replace(at, 4, std::to_string(core));
+    core++;
+  }
   TemporaryFolder folder;
-  write_file(folder / "stat", "cpu  999 999 999 999 999 999 999 999 0 0\ncpu" +
-                                  std::to_string(core + 1) +
-                                  " 50 50 50 50 50 50 50 50 0 0\ncpu" +
-                                  std::to_string(core) +
-                                  " 1 2 3 10 20 4 5 6 100 100\nintr 7 8 9\n");
-  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  write_file(folder / "stat", stat);
+  EXPECT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
   const CpuCounters counters = CpuCounters::now((folder / "stat").c_str());
-  ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+  EXPECT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+  return counters;
+}
+
+TEST(CpuCounters, AreOfTheCoresThatTheThreadMayUse) {
+  const CpuCounters counters =
+      read_bound("cpu  999 999 999 999 999 999 999 999 0 0\n"
+                 "cpuNEXT 50 50 50 50 50 50 50 50 0 0\n"
+                 "cpuCORE 1 2 3 10 20 4 5 6 100 100\n"
+                 "intr 7 8 9\n");
+  EXPECT_EQ(counters.cores, 1);
   EXPECT_EQ(counters.busy_ticks, 1 + 2 + 3 + 4 + 5);
   EXPECT_EQ(counters.stolen_ticks, 6);
   EXPECT_EQ(counters.all_ticks, 51);
+}
+
+// Containers may number their cores from 0, whichever the machine's are.
+TEST(CpuCounters, AreOfAllCoresIfNoneIsKnown) {
+  const CpuCounters counters = read_bound("cpu  2 4 6 20 40 8 10 12 0 0\n"
+                                          "cpuNEXT 1 2 3 10 20 4 5 6 0 0\n"
+                                          "cpuLAST 1 2 3 10 20 4 5 6 0 0\n");
+  EXPECT_EQ(counters.cores, 2);
+  EXPECT_EQ(counters.all_ticks, 102);
+  EXPECT_EQ(counters.busy_ticks, 30);
+  const CpuCounters none = read_bound("");
+  EXPECT_EQ(none.cores, 0);
+  EXPECT_FALSE(is_contended(CpuPressure(2, 2), none));
 }
 
 TEST(CpuPressure, ReadsTheSystemsCounters) {

@@ -14,7 +14,7 @@
 namespace gpuopt {
 
 // The system's counters, read once. Ticks are 10 ms of one core, and of the
-// cores that this process may use.
+// cores that the calling thread may use.
 struct CpuCounters {
   double seconds = 0;      // of a clock that only goes forward
   double own_seconds = 0;  // that this process has computed without helpers
@@ -22,6 +22,7 @@ struct CpuCounters {
   double busy_ticks = 0;   // in which a core computed
   double stolen_ticks = 0; // that a hypervisor gave to other machines
   double all_ticks = 0;
+  int cores = 0; // whose ticks they are
 
   static CpuCounters now(const char *stat_file = "/proc/stat") {
     CpuCounters counters;
@@ -40,32 +41,40 @@ struct CpuCounters {
 
 private:
   // A line is "cpu3 USER NICE SYSTEM IDLE IOWAIT IRQ SOFTIRQ STEAL ...". Before
-  // those of the cores stands one of all of them, "cpu".
+  // those of the cores stands one of all of them, "cpu", which counts if none
+  // of them is ours: a container may see its cores by other numbers.
   void read_ticks(const char *stat_file) {
     cpu_set_t own_cores;
     CPU_ZERO(&own_cores);
-    const bool knows_cores =
-        sched_getaffinity(0, sizeof own_cores, &own_cores) == 0;
+    sched_getaffinity(0, sizeof own_cores, &own_cores);
+    double of_all[8] = {};
+    int lines = 0;
     std::ifstream stat(stat_file);
     std::string label, rest;
     while (stat >> label && label.rfind("cpu", 0) == 0) {
-      double ticks[8] = {};
-      for (double &column : ticks)
+      double columns[8] = {};
+      for (double &column : columns)
         stat >> column;
       std::getline(stat, rest);
-      if (label == "cpu" ? knows_cores
-                         : !knows_cores || !is_in(own_cores, label.substr(3)))
+      if (label == "cpu") {
+        std::copy_n(columns, 8, of_all);
         continue;
-      for (double column : ticks)
-        all_ticks += column;
-      stolen_ticks += ticks[7];
-      busy_ticks += ticks[0] + ticks[1] + ticks[2] + ticks[5] + ticks[6];
+      }
+      lines++;
+      const size_t core = size_t(atoi(label.c_str() + 3));
+      if (core < CPU_SETSIZE && CPU_ISSET(core, &own_cores))
+        add_ticks(columns, 1);
     }
+    if (cores == 0)
+      add_ticks(of_all, lines);
   }
-
-  static bool is_in(const cpu_set_t &cores, const std::string &number) {
-    const size_t core = size_t(atoi(number.c_str()));
-    return core < CPU_SETSIZE && CPU_ISSET(core, &cores);
+  void add_ticks(const double (&columns)[8], int of_cores) {
+    cores += of_cores;
+    for (double column : columns)
+      all_ticks += column;
+    stolen_ticks += columns[7];
+    busy_ticks +=
+        columns[0] + columns[1] + columns[2] + columns[5] + columns[6];
   }
 };
 
@@ -74,7 +83,9 @@ private:
 // that the step's end has woken.
 class CpuPressure {
 public:
-  // `threads` of this process compute, and may use `cores` cores.
+  // `threads` of this process compute, and may use `cores` cores. The counters
+  // may be of fewer, if the thread that reads them is bound to some; then they
+  // do not tell what others compute.
   CpuPressure(int threads, int cores) : threads(threads), cores(cores) {}
 
   // What was before does not count.
@@ -96,19 +107,25 @@ public:
 
 private:
   // Few ticks would be chance: the period goes on until there are enough.
-  static constexpr double kLeastTicks = 8;
+  static constexpr double kLeastTicks = 4; // of each core
+  // Ticks are samples, so the more threads compute, the less is certain.
+  static constexpr double kMargin = 0.4, kMarginPerThread = 0.05; // cores
 
   bool is_crowded_or_stolen(const CpuCounters &now) {
     const CpuCounters first = last_of_ticks;
     const double ticks = now.all_ticks - first.all_ticks;
-    if (ticks < kLeastTicks)
+    if (ticks <= 0 || ticks < kLeastTicks * now.cores)
       return false;
     last_of_ticks = now;
     const double busy_cores =
-        cores * (now.busy_ticks - first.busy_ticks) / ticks;
+        now.cores * (now.busy_ticks - first.busy_ticks) / ticks;
     const double own_cores = (now.own_seconds - first.own_seconds) /
                              std::max(1e-9, now.seconds - first.seconds);
-    const bool is_crowded = busy_cores - own_cores > cores - threads + 0.5;
+    const double spare_cores = std::max(0, now.cores - threads);
+    const bool is_crowded =
+        now.cores == cores &&
+        busy_cores - own_cores >
+            spare_cores + kMargin + kMarginPerThread * threads;
     const bool is_stolen = now.stolen_ticks - first.stolen_ticks > 0.1 * ticks;
     return is_crowded || is_stolen;
   }
