@@ -5,7 +5,7 @@
 #   gpuopt_add_mlir_library(NAME SOURCES... [DEPENDS ...] [LINK ...] [HEADERS TARGET])
 #     Linked against the MLIR and LLVM shared libraries and compiled with
 #     precompiled headers, which cost more than our own code: those of MLIR, or
-#     what HEADERS has more.
+#     those of the target HEADERS, which have more.
 #   gpuopt_add_precompiled_headers(NAME [HEADER...] [LINK ...])
 #     The headers of MLIR and others. A library may reuse those that
 #     scripts/audit_includes.py lets it include.

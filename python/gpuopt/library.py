@@ -153,8 +153,9 @@ def program_folder(folder: str | os.PathLike) -> Path:
 
 
 def _object_cache() -> list[str]:
-    """What tells CMake where the objects lie that programs share: beside what
-    ``gpuopt train`` builds. Without a folder of the user's, none are shared."""
+    """What tells CMake where the objects lie that programs share: in the build
+    cache of ``gpuopt train``, which buildCacheFolder in lib/Driver/Build/BuildCache.cpp
+    finds. Without a folder of the user's, none are shared."""
     for variable, below in (("XDG_CACHE_HOME", "gpuopt"), ("HOME", ".cache/gpuopt")):
         if os.path.isabs(folder := os.environ.get(variable, "")):
             return [f"-DGPUOPT_OBJECT_CACHE={Path(folder) / below / 'objects'}"]

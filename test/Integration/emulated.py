@@ -68,7 +68,7 @@ def built_emulation() -> Path | None:
     """The emulation as the unit tests have it, if it is not older than its sources: a program that links it need not
     compile it again. The compiler is the same, since scripts/build.sh chooses as COMPILER does."""
     library = Path(find_driver()).resolve().parents[1] / "test/Unit/Emulation/emulation/libgpuopt_emulation.a"
-    changed = max(path.stat().st_mtime for path in (ROOT / "lib/Runtime/emulation").rglob("*.[ch]*"))
+    changed = max(path.stat().st_mtime for path in (ROOT / "lib/Runtime/emulation").rglob("*") if path.is_file())
     return library if library.exists() and library.stat().st_mtime >= changed else None
 
 

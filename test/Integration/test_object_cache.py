@@ -59,10 +59,13 @@ class Program:
         (self.folder / "gpuopt" / "data" / "value.h").write_text(f"constexpr int kValue = {value};")
 
     def make(self, cache, target="host", *options):
-        """Builds the trainer; whether main.cpp was compiled."""
+        """Configures and builds the trainer; whether main.cpp was compiled."""
         options = [f"-DGPUOPT_OBJECT_CACHE={cache}", f"-DGPUOPT_TARGET={target}", f"-DNVIDIA_WHEELS={nvidia_wheels() or ''}",
                    "-DCMAKE_CUDA_ARCHITECTURES=80", *options]
         execute(["cmake", "-S", self.folder, "-B", self.build, *options])
+        return self.make_again()
+
+    def make_again(self):
         return "main.cpp.o" in execute(["cmake", "--build", self.build])
 
     def output(self):
@@ -98,6 +101,27 @@ def test_another_header_flag_or_source_makes_another_object(emitted, tmp_path):
     (second.folder / "main.cpp").write_text(MAIN)
     assert not second.make(cache, "host", "-DCMAKE_CXX_FLAGS=")
     assert second.output() == "1 8"
+
+
+def test_what_is_edited_is_compiled_again(emitted, tmp_path):
+    """Without a configuration of the user's, and nothing wrong is kept for others."""
+    cache = tmp_path / "objects"
+    first, second, third = (Program(emitted, tmp_path / f"program{value}", value) for value in (7, 8, 9))
+    assert first.make(cache) and not second.make(cache)
+    for program in (first, second):
+        program.set_value(3)
+        program.make_again()
+    assert [program.output() for program in (first, second)] == ["3 7", "3 8"]
+    with open(second.folder / "main.cpp", "a") as file:
+        file.write("int other = std::puts(\"edited\");")
+    assert second.make_again() and second.output() == "edited\n3 8"
+    assert not third.make(cache) and third.output() == "1 9"
+
+
+def test_a_folder_that_cannot_be_made_is_no_error(emitted, tmp_path):
+    (tmp_path / "file").write_text("")
+    program = Program(emitted, tmp_path / "program", 7)
+    assert program.make(tmp_path / "file" / "objects") and program.output() == "1 7"
 
 
 def test_a_build_that_fails_keeps_nothing(emitted, tmp_path):

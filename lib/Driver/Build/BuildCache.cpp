@@ -66,15 +66,16 @@ static Expected<int> execute(ArrayRef<std::string> command, StringRef log) {
   return status;
 }
 
-/// Removes the folders that killed builds have left: those older than a day,
-/// since no build takes that long.
+/// Removes what killed builds have left, folders and copies of objects: what is
+/// older than a day, since no build takes that long.
 static void removeAbandoned(StringRef folder) {
   auto yesterday = std::chrono::system_clock::now() - std::chrono::hours(24);
   std::error_code code;
   for (sys::fs::directory_iterator entry(folder, code), end;
        !code && entry != end; entry.increment(code)) {
     sys::fs::file_status status;
-    if (sys::path::filename(entry->path()).starts_with("build-") &&
+    StringRef name = sys::path::filename(entry->path());
+    if ((name.starts_with("build-") || name.ends_with(".unfinished")) &&
         !sys::fs::status(entry->path(), status) &&
         status.getLastModificationTime() < yesterday)
       sys::fs::remove_directories(entry->path());
@@ -110,7 +111,9 @@ Expected<std::string> gpuopt::buildProgram(StringRef folder,
   outs().flush();
   if (sys::fs::create_directories(kept))
     return createStringError("cannot create '" + kept + "'");
+  std::string objects = joinPath(cache, "objects");
   removeAbandoned(kept);
+  removeAbandoned(objects);
   auto scratch = ScratchFolder::create(kept + "/build");
   if (!scratch)
     return scratch.takeError();
@@ -119,7 +122,7 @@ Expected<std::string> gpuopt::buildProgram(StringRef folder,
       {"build.log",
        {"cmake", "-S", folder.str(), "-B", build,
         "-DGPUOPT_TARGET=" + std::string(target.name),
-        "-DGPUOPT_OBJECT_CACHE=" + joinPath(cache, "objects"),
+        "-DGPUOPT_OBJECT_CACHE=" + objects,
         std::string("-DGPUOPT_PARQUET=") +
             (executable.readsParquet ? "ON" : "OFF")}},
       {"compile.log",

@@ -2,6 +2,24 @@
 # and is the same in all trainers: where gpuopt sets GPUOPT_OBJECT_CACHE, a machine
 # compiles it once. An object's name is a hash of all that it is made of, so an object
 # that is there never has to be replaced.
+if(CMAKE_SCRIPT_MODE_FILE)
+  # cmake -DOBJECT=FILE -DKEPT=FILE -P object-cache.cmake: keeps an object. It is renamed
+  # to its place when it is whole, since another build may keep the same one. A folder that
+  # cannot be written is no error: the object is compiled again the next time.
+  if(NOT EXISTS ${KEPT})
+    get_filename_component(folder ${KEPT} DIRECTORY)
+    string(RANDOM LENGTH 16 name)
+    set(unfinished ${folder}/${name}.unfinished)
+    execute_process(COMMAND ${CMAKE_COMMAND} -E make_directory ${folder} ERROR_QUIET)
+    execute_process(COMMAND ${CMAKE_COMMAND} -E copy ${OBJECT} ${unfinished} ERROR_QUIET RESULT_VARIABLE failed)
+    if(failed)
+      execute_process(COMMAND ${CMAKE_COMMAND} -E rm -f ${unfinished} ERROR_QUIET)
+    else()
+      execute_process(COMMAND ${CMAKE_COMMAND} -E rename ${unfinished} ${KEPT} ERROR_QUIET)
+    endif()
+  endif()
+  return()
+endif()
 set(GPUOPT_OBJECT_CACHE "" CACHE PATH "folder of the objects that programs share; if it is empty, none are shared")
 
 # Describes what objects are made of, beside their own source: the runtime's headers, the
@@ -14,6 +32,8 @@ function(describe_objects result)
   set(text "")
   foreach(file IN LISTS files builds ITEMS step.h CMakeLists.txt)
     file(SHA256 ${CMAKE_CURRENT_SOURCE_DIR}/${file} hash)
+    # The name is another one as soon as one of them changes.
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${file})
     string(APPEND text "${file} ${hash}\n")
   endforeach()
   if(GPUOPT_TARGET STREQUAL cuda)
@@ -29,9 +49,11 @@ function(describe_objects result)
     get_filename_component(onednn ${DNNL} REALPATH)
   endif()
   string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
-  foreach(variable COMPILER COMPILER_ARG1 COMPILER_VERSION COMPILER_LAUNCHER FLAGS FLAGS_${type})
-    string(APPEND text "${variable} ${CMAKE_${language}_${variable}}\n")
+  foreach(variable COMPILER COMPILER_ARG1 COMPILER_VERSION COMPILER_TARGET COMPILER_LAUNCHER FLAGS FLAGS_${type})
+    # nvcc compiles with the compiler of C++.
+    string(APPEND text "${variable} ${CMAKE_${language}_${variable}} ${CMAKE_CXX_${variable}}\n")
   endforeach()
+  string(APPEND text "${CMAKE_SYSROOT} ${CMAKE_INTERPROCEDURAL_OPTIMIZATION} $ENV{CPATH} $ENV{CPLUS_INCLUDE_PATH}\n")
   foreach(library gpuopt_options gpuopt_data_libraries gpuopt_parquet nvidia::cublasLt nvidia::cudnn)
     foreach(property COMPILE_OPTIONS COMPILE_DEFINITIONS INCLUDE_DIRECTORIES SYSTEM_INCLUDE_DIRECTORIES LINK_LIBRARIES)
       if(TARGET ${library})
@@ -53,6 +75,7 @@ function(link_object target library source)
   if(GPUOPT_OBJECT_CACHE AND NOT GPUOPT_TARGET STREQUAL emulated)
     describe_objects(made_of)
     file(SHA256 ${CMAKE_CURRENT_SOURCE_DIR}/${source} hash)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${source})
     string(SHA256 key "${source} ${hash}\n${made_of}")
     set(kept ${GPUOPT_OBJECT_CACHE}/${key}.o)
     if(EXISTS ${kept})
@@ -60,13 +83,9 @@ function(link_object target library source)
       set_source_files_properties(${kept} PROPERTIES EXTERNAL_OBJECT ON)
       return()
     endif()
-    # Renamed to its place when it is whole: another build may keep the same one.
-    string(RANDOM LENGTH 16 unfinished)
-    set(unfinished ${GPUOPT_OBJECT_CACHE}/${unfinished}.unfinished)
-    add_custom_command(TARGET ${target} POST_BUILD
-      COMMAND ${CMAKE_COMMAND} -E make_directory ${GPUOPT_OBJECT_CACHE}
-      COMMAND ${CMAKE_COMMAND} -E copy $<TARGET_OBJECTS:${library}> ${unfinished}
-      COMMAND ${CMAKE_COMMAND} -E rename ${unfinished} ${kept} VERBATIM)
+    add_custom_command(TARGET ${target} POST_BUILD VERBATIM
+      COMMAND ${CMAKE_COMMAND} -DOBJECT=$<TARGET_OBJECTS:${library}> -DKEPT=${kept}
+        -P ${CMAKE_CURRENT_SOURCE_DIR}/object-cache.cmake)
   endif()
   target_sources(${target} PRIVATE $<TARGET_OBJECTS:${library}>)
 endfunction()
