@@ -64,6 +64,17 @@ each = graph([node("Exp", ["x"], ["y"]), node("Identity", ["x"], ["same"])], ["x
 add("long_loops", "Scan", [[(STEPS, 2, 3)]], torch.exp, label="LongEach", body=each, num_scan_inputs=1)
 add("long_loops", "Scan", [[(STEPS, 2, 3)]], lambda x: x + 0, label="LongEachHidden", body=each, num_scan_inputs=1)
 
+# A counter of the model's own, which counts on in the order of time in either direction.
+counter = graph([node("Add", ["count", "one"], ["new_count"]), node("Cast", ["count"], ["number"], to=TensorProto.DOUBLE), node("Mul", ["x", "number"], ["part"]),
+                 node("Add", ["state", "part"], ["next"]), node("Identity", ["number"], ["row"])], ["state", "count", "x"], ["next", "new_count", "row"], [("one", scalar(1))])
+for value in (counter.input[1], counter.output[1]):
+    value.type.tensor_type.elem_type = TensorProto.INT64
+for label, flip in [("", 0), ("Back", 1)]:
+    operands = [[(2, 3), scalar(0), (STEPS, 2, 3)]]
+    numbers = torch.arange(STEPS, dtype=torch.float64)
+    counted_sum = lambda state, x, flip=flip, n=numbers: state + ((x.flip(0) if flip else x) * n[:, None, None]).sum(0)
+    add("long_loops", "Scan", operands, counted_sum, label=f"LongCounted{label}", body=counter, num_scan_inputs=1, scan_input_directions=[flip])
+
 # A Loop whose iterations pick entries by their number.
 trips = [scalar(STEPS), np.array(True)]
 

@@ -105,14 +105,14 @@ std::optional<SmallVector<int64_t>> Iteration::integersOf(Value value) const {
 }
 
 /// Moves the ops of the iteration that a value is computed by before the loop.
-/// Returns whether that is possible.
+/// Returns whether that is possible: what each iteration draws anew stays.
 bool Iteration::moveBefore(Value value, unsigned depth) {
   constexpr unsigned kDeepest = 64;
   if (value.getParentBlock() != &scan.getIteration())
     return true;
   Operation *op = value.getDefiningOp();
   if (!op || depth > kDeepest || op->getNumRegions() > 0 ||
-      !isMemoryEffectFree(op) ||
+      !isMemoryEffectFree(op) || !nn::canIterate(op) ||
       llvm::any_of(op->getOperands(), [&](Value operand) {
         return !moveBefore(operand, depth + 1);
       }))
@@ -399,6 +399,10 @@ bool LongLoop::simulate(const Iteration &iteration, ArrayRef<Value> results,
 /// where the condition ends the loop if that follows from them. Returns whether
 /// there are new ones.
 bool LongLoop::knowStates(const Iteration &iteration, ArrayRef<Value> results) {
+  // Its iterations are numbered by the entries that they read, from the last
+  // one on, so no state follows from the number alone as it does in others.
+  if (isReversed)
+    return false;
   SmallVector<unsigned> candidates;
   for (auto [index, state] : llvm::enumerate(seen)) {
     Value initial = states[index].tensors.front();

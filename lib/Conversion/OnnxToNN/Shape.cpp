@@ -315,10 +315,11 @@ static Range rangeOf(int64_t start, int64_t end, int64_t step, int64_t size) {
 }
 
 /// Slices one dimension by bounds that follow from the number of a loop's
-/// iteration. Returns nothing if they do not, if there are more dimensions, or
-/// if the operand or the result's shape differ from iteration to iteration.
+/// iteration. Returns nothing if they do not or are constants, if there are
+/// more dimensions, or if the operand or the result's shape differ from
+/// iteration to iteration.
 static Value sliceByNumber(NodeConversion &c) {
-  if (!c.state.iteration)
+  if (!c.state.iteration || (constantOf(c.input(1)) && constantOf(c.input(2))))
     return {};
   auto starts = c.state.iteration->integersOf(c.input(1)),
        ends = c.state.iteration->integersOf(c.input(2));
