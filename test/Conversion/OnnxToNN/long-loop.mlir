@@ -62,6 +62,29 @@ onnx.graph @g(%h: tensor<3xf32>, %x: tensor<70x3xf32>) -> (!onnx.unknown, !onnx.
 
 // -----
 
+// A part of an invariant that is the same in each iteration is sliced once.
+// CHECK-LABEL: func.func @forward
+// CHECK-SAME: (%[[H:.*]]: tensor<3xf32> {{.*}}, %[[W:.*]]: tensor<70x3xf32>
+// CHECK: %[[PART:.*]] = nn.slice %[[W]] [1, 0] [1, 3] [1, 1]
+// CHECK: nn.scan 65 slices() states(%[[H]]) invariants(%{{.*}}) : (tensor<3xf32>, tensor<{{(1x)?}}3xf32>)
+// CHECK: return
+onnx.graph @g(%h: tensor<3xf32>, %w: tensor<70x3xf32>) -> !onnx.unknown attributes {inputNames = ["h", "w"], opsets = {ai.onnx = 20 : i64}, outputNames = ["last"]} {
+  %trips = onnx.initializer "trips" = dense<65> : tensor<i64>
+  %begin = onnx.initializer "begin" = dense<1> : tensor<1xi64>
+  %end = onnx.initializer "end" = dense<2> : tensor<1xi64>
+  %none = onnx.none : none
+  %r = onnx.node "Loop"(%trips, %none, %h) {body} : (tensor<i64>, none, tensor<3xf32>) -> !onnx.unknown {
+  ^bb0(%i: tensor<i64>, %go: tensor<i1>, %hi: tensor<3xf32>):
+    %part = onnx.node "Slice"(%w, %begin, %end) : (tensor<70x3xf32>, tensor<1xi64>, tensor<1xi64>) -> !onnx.unknown
+    %flat = onnx.node "Squeeze"(%part) : (!onnx.unknown) -> !onnx.unknown
+    %next = onnx.node "Mul"(%hi, %flat) : (tensor<3xf32>, !onnx.unknown) -> !onnx.unknown
+    onnx.return %go, %next : tensor<i1>, !onnx.unknown
+  }
+  onnx.return %r : !onnx.unknown
+}
+
+// -----
+
 // Up to 64 iterations stand one after the other.
 // CHECK-LABEL: func.func @forward
 // CHECK-NOT: nn.scan

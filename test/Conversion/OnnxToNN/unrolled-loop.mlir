@@ -54,6 +54,15 @@ onnx.graph @g(%x: tensor<3xf32>, %c: tensor<i1>, %rows: tensor<65x3xf32>, %half:
     %next = onnx.node "Add"(%dropped, %row) : (!onnx.unknown, tensor<3xf32>) -> !onnx.unknown
     onnx.return %next : !onnx.unknown
   }
+  // What is drawn is not moved before the loop, though its entry is picked by the iteration's number alone.
+  // expected-remark @below {{its iterations draw random numbers or use statistics of a batch}}
+  %picked = onnx.node "Loop"(%trips, %none, %x) {body} : (tensor<i64>, none, tensor<3xf32>) -> !onnx.unknown {
+  ^bb0(%i: tensor<i64>, %go: tensor<i1>, %s: tensor<3xf32>):
+    %noise = onnx.node "RandomUniformLike"(%rows) : (tensor<65x3xf32>) -> !onnx.unknown
+    %entry = onnx.node "Gather"(%noise, %i) : (!onnx.unknown, tensor<i64>) -> !onnx.unknown
+    %next = onnx.node "Add"(%s, %entry) : (tensor<3xf32>, !onnx.unknown) -> !onnx.unknown
+    onnx.return %go, %next : tensor<i1>, !onnx.unknown
+  }
   // expected-remark @below {{its iterations compute in half precision}}
   %halves = onnx.node "Loop"(%trips, %none, %half) {body} : (tensor<i64>, none, tensor<3xf16>) -> !onnx.unknown {
   ^bb0(%i: tensor<i64>, %go: tensor<i1>, %s: tensor<3xf16>):
