@@ -46,7 +46,9 @@ static Attribute foldOf(Operation *op, ArrayRef<Attribute> operands) {
   return {};
 }
 
-Attribute Iteration::evaluate(Value value, Constants &constants) const {
+Attribute Iteration::evaluate(Value value, Constants &constants,
+                              unsigned depth) const {
+  constexpr unsigned kDeepest = 512;
   auto found = constants.find(value);
   if (found != constants.end())
     return found->second;
@@ -54,14 +56,14 @@ Attribute Iteration::evaluate(Value value, Constants &constants) const {
     return constants[value] = constant;
   constants[value] = {};
   Operation *op = value.getDefiningOp();
-  if (!op || op->getBlock() != &scan.getIteration() ||
+  if (!op || depth > kDeepest || op->getBlock() != &scan.getIteration() ||
       op->getNumResults() != 1 || op->getNumOperands() == 0 ||
       op->getNumRegions() > 0 || !isMemoryEffectFree(op) ||
       cast<RankedTensorType>(value.getType()).getNumElements() > kMostEvaluated)
     return {};
   SmallVector<Attribute> operands;
   for (Value operand : op->getOperands())
-    if (Attribute constant = evaluate(operand, constants))
+    if (Attribute constant = evaluate(operand, constants, depth + 1))
       operands.push_back(constant);
     else
       return {};
@@ -121,8 +123,19 @@ bool Iteration::moveBefore(Value value, unsigned depth) {
   return true;
 }
 
+static int64_t numElements(Value tensor) {
+  return cast<RankedTensorType>(tensor.getType()).getNumElements();
+}
+
 Value Iteration::pick(Value tensor, int64_t dim, ArrayRef<int64_t> indices) {
-  if (!moveBefore(tensor))
+  // Windows that overlap much would take many times the memory of the tensor.
+  constexpr int64_t kMostCopies = 4;
+  int64_t size = cast<RankedTensorType>(tensor.getType()).getDimSize(dim);
+  int64_t inEntry = numElements(tensor) / std::max<int64_t>(size, 1);
+  int64_t most =
+      std::max(kMostComputedElements, kMostCopies * numElements(tensor));
+  if ((int64_t)indices.size() > most / std::max<int64_t>(inEntry, 1) ||
+      !moveBefore(tensor))
     return {};
   Value &slice = picked[{tensor.getAsOpaquePointer(), dim, indices.vec()}];
   if (slice)

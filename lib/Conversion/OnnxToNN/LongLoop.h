@@ -35,7 +35,8 @@ public:
   /// Returns the constant that a value is in the iteration for which
   /// `constants` has the values of the arguments; null if it is none. Adds what
   /// it finds on the way.
-  mlir::Attribute evaluate(mlir::Value value, Constants &constants) const;
+  mlir::Attribute evaluate(mlir::Value value, Constants &constants,
+                           unsigned depth = 0) const;
   /// Returns the constants of one iteration that have been noted.
   Constants constantsOf(int64_t iteration) const;
 

@@ -131,9 +131,6 @@ private:
         return yieldLoop(loop, isReversed(directions), finals);
       why = loop.why;
     }
-    if (*iterations > kMostIterations)
-      return failTooLong(c, why);
-    remarkUnrolled(c, *iterations, why);
     SmallVector<Converted> state;
     for (Value operand : operands.take_front(states))
       state.push_back({{operand}, false});
@@ -155,7 +152,11 @@ private:
       state.assign(results.begin(), results.begin() + states);
       if (failed(collect(c, ArrayRef(results).drop_front(states), joined)))
         return failure();
+      // What is wrong with the body is told first.
+      if (*iterations > kMostIterations)
+        return failTooLong(c, why);
     }
+    remarkUnrolled(c, *iterations, why);
     for (const Converted &value : state) {
       if (value.isSequence || value.tensors.size() != 1)
         return c.fail("a state must be a tensor");

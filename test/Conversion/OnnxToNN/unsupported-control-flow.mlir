@@ -28,6 +28,7 @@
 // CHECK: Scan (opset 28) at 'uneven': the operands have 2 and 3 entries
 // CHECK: Scan (opset 28) at 'long': a scan of 70000 entries is not supported, only of 1 to 65536
 // CHECK: Scan (opset 28) at 'tall': the loop would be unrolled to more than 4096 iterations, since state 0 is tensor<2x3xf32> before the first iteration and tensor<4x3xf32> after it: make it shorter
+// CHECK: Scan (opset 28) at 'narrow': the graph body has 1 inputs, but the node gives it 2
 // CHECK: Scan (opset 28) at 'no_state': the graph body must give as many results as the scan has states, 1
 // CHECK: Scan (opset 28) at 'list_state': a state must be a tensor
 // CHECK: SequenceMap (opset 28) at 'map_tensor': operand 0 must be a sequence
@@ -173,6 +174,10 @@ onnx.graph @g(%x: tensor<2x3xf32>, %w: tensor<3x2xf32>, %v: tensor<3xf32>, %l: t
     %wider = onnx.node "Concat"(%s, %x) {axis = 0 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> !onnx.unknown
     onnx.return %wider : !onnx.unknown
   } loc("tall")
+  %narrow = onnx.node "Scan"(%x, %m) {body, num_scan_inputs = 1 : i64} : (tensor<2x3xf32>, tensor<5000xf32>) -> !onnx.unknown {
+  ^bb0(%s: tensor<2x3xf32>):
+    onnx.return %s : tensor<2x3xf32>
+  } loc("narrow")
   %no_state = onnx.node "Scan"(%x, %x) {body, num_scan_inputs = 1 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> !onnx.unknown {
   ^bb0(%s: tensor<2x3xf32>, %row: tensor<3xf32>):
     onnx.return
