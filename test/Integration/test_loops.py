@@ -78,10 +78,19 @@ SCANS = [case for case in COMPOSED["long_loops"] if case.op == "Scan"]
 
 @pytest.mark.parametrize("case", SCANS, ids=[case.name for case in SCANS])
 def test_references_of_scans_are_onnxs(case):
-    values = dict(zip("abcdef", case.values()))
+    values, constants, operands = {}, [], iter(case.values())
+    for name, operand in zip("abcdef", case.operands):
+        if isinstance(operand, tuple):
+            values[name] = next(operands)
+        else:
+            constants.append(numpy_helper.from_array(operand, name))
     names = [f"y{i}" for i in range(len(case.attributes["body"].output))]
     value = lambda name, shape=None: helper.make_tensor_value_info(name, TensorProto.DOUBLE, shape)
-    model = helper.make_graph([node("Scan", list(values), names, **case.attributes)], "scan", [value(name, array.shape) for name, array in values.items()], list(map(value, names)))
+    model = helper.make_graph([node("Scan", list("abcdef"[: len(case.operands)]), names, **case.attributes)], "scan",
+                              [value(name, array.shape) for name, array in values.items()], case.attributes["body"].output, constants)
+    for output, name in zip(model.output, names):
+        output.name = name
+        output.type.tensor_type.ClearField("shape")
     model = helper.make_model(model, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     results = dict(zip(names, session.run(names, values)))
