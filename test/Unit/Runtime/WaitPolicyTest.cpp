@@ -24,7 +24,7 @@ int run(WaitTuner &tuner, const Machine &machine, int steps) {
   for (int step = 0; step < steps; step++) {
     spun += tuner.spins();
     tuner.step(tuner.spins() ? machine.spinning_ms : machine.sleeping_ms,
-               [&] { return machine.is_contended; });
+               [&](double) { return machine.is_contended; });
   }
   return spun;
 }
@@ -99,7 +99,8 @@ TEST(WaitTuner, TriesToSpinAfterOneBusyWindow) {
   // Every second window looks as if others used the cores.
   int windows = 0;
   for (int step = 0; step < 20; step++)
-    tuner.step(tuner.spins() ? 15 : 37, [&] { return windows++ % 2 == 0; });
+    tuner.step(tuner.spins() ? 15 : 37,
+               [&](double) { return windows++ % 2 == 0; });
   EXPECT_TRUE(tuner.spins());
   EXPECT_EQ(tuner.spinning_ms(), 15);
   EXPECT_TRUE(tuner.settled_anew());
@@ -110,7 +111,7 @@ TEST(WaitTuner, SleepsAfterTwoBusyWindowsRunning) {
   int spun = 0, windows = 0;
   for (int step = 0; step < 20; step++) {
     spun += tuner.spins();
-    tuner.step(37, [&] { return windows++ < 2; });
+    tuner.step(37, [&](double) { return windows++ < 2; });
   }
   EXPECT_EQ(spun, 0);
   EXPECT_TRUE(tuner.settled_anew());
@@ -131,6 +132,22 @@ TEST(WaitTuner, PassesOverTheStepInWhichTheProcessWasStopped) {
   for (int step = 0; step < 50; step++) {
     ASSERT_TRUE(tuner.spins()) << "step " << step;
     run(tuner, {37, 15}, 1);
+  }
+}
+
+// The step that was under way takes as long as the pause, whichever way the
+// threads wait.
+TEST(WaitTuner, LeavesOutTheWindowInWhichTheProcessWasStopped) {
+  for (int stopped_step = 0; stopped_step < 12; stopped_step++) {
+    WaitTuner tuner;
+    for (int step = 0; step < 30; step++) {
+      const double usual = tuner.spins() ? 15 : 37,
+                   pause = step == stopped_step ? 60000 : 0;
+      tuner.step(usual + pause, [&](double window_ms) {
+        return WindowReport(/*is_contended=*/false, window_ms > 60000);
+      });
+    }
+    EXPECT_TRUE(tuner.spins()) << "stopped in step " << stopped_step;
   }
 }
 

@@ -130,19 +130,29 @@ public:
     if (!tunes)
       return "";
     if (!has_begun)
-      pressure.begin(CpuCounters::now());
+      pressure.begin(last = CpuCounters::now());
     has_begun = true;
     const bool spun = tuner.spins();
-    tuner.step(ms,
-               [&] { return pressure.contended(spun, CpuCounters::now()); });
+    tuner.step(ms, [&](double window_ms) {
+      const CpuCounters now = CpuCounters::now();
+      const double own_ms = 1000 * (now.own_seconds - last.own_seconds);
+      last = now;
+      return WindowReport(pressure.contended(spun, now),
+                          /*was_stopped=*/own_ms < kLeastShare * window_ms);
+    });
     if (tuner.spins() != spun)
       waiting.set_spinning(tuner.spins());
     return tuner.settled_anew() ? tuner.describe() : "";
   }
 
 private:
+  // Of the time of its steps, a process that was not stopped computes at least
+  // this share, even on cores that many others use.
+  static constexpr double kLeastShare = 0.2;
+
   ThreadWaiting waiting;
   CpuPressure pressure;
+  CpuCounters last; // at the end of the last window
   WaitTuner tuner;
   bool tunes = false, has_begun = false;
 };

@@ -15,6 +15,14 @@
 
 namespace gpuopt {
 
+// What went on during a window beside its steps.
+struct WindowReport {
+  WindowReport(bool is_contended, bool was_stopped = false)
+      : is_contended(is_contended), was_stopped(was_stopped) {}
+  bool is_contended; // others wanted the cores
+  bool was_stopped;  // the process did not run, as after SIGSTOP
+};
+
 class WaitTuner {
 public:
   // Whether the threads spin during the next step.
@@ -46,10 +54,10 @@ public:
   }
 
   // Takes the milliseconds of a step that was computed as `spins()` said,
-  // without its wait for data. `contended` is called at the end of a window,
-  // and returns whether others wanted the cores during it.
-  template <class Contended>
-  void step(double ms, Contended contended) {
+  // without its wait for data. `report` is called at the end of a window, with
+  // the sum of these times, and returns what else went on during it.
+  template <class Report>
+  void step(double ms, Report report) {
     if (warmup > 0) {
       warmup--;
       return;
@@ -63,11 +71,13 @@ public:
                      : !collapsed && (window_ms < kWatchMs ||
                                       window.size() < kWatchSteps))
       return;
-    const bool is_contended = contended();
-    if (is_comparing)
-      compare(is_contended);
+    const WindowReport reported = report(window_ms);
+    if (reported.was_stopped)
+      slow_steps = 0; // and the window's times tell nothing
+    else if (is_comparing)
+      compare(reported.is_contended);
     else
-      watch(is_contended, collapsed);
+      watch(reported.is_contended, collapsed);
     window.clear();
     window_ms = 0;
   }
