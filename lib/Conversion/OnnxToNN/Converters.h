@@ -56,7 +56,8 @@ struct ConversionState {
                                     llvm::SmallVectorImpl<Converted> &results)>
       convertGraph;
   /// Does the same for a graph that can be converted in another way if this
-  /// fails. Then its problem is returned, and noted nowhere; it is empty else.
+  /// fails. Then its problem is returned, and noted nowhere; the result is
+  /// empty otherwise.
   std::function<std::string(mlir::Region &graph,
                             llvm::ArrayRef<Converted> arguments,
                             llvm::SmallVectorImpl<Converted> &results)>

@@ -82,7 +82,7 @@ public:
   llvm::SmallVector<mlir::Value> slices; ///< [count, ...]; no sequences.
 
   /// Returns whether the loop has been converted. If not, `why` says the
-  /// reason, unless it is too short or the body is no body of this node.
+  /// reason, unless it is too short or its body does not fit the node.
   bool convert();
 
   llvm::SmallVector<mlir::Value> finals;  ///< The states after the loop.
