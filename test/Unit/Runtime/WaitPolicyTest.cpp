@@ -354,20 +354,20 @@ void compute(double seconds) {
   }
 }
 
-TEST(HelperTime, IsWhatOthersThanTheStepCompute) {
-  const double before = HelperTime::seconds();
+TEST(HelperCpuTime, IsWhatOthersThanTheStepCompute) {
+  const double before = HelperCpuTime::seconds();
   const CpuCounters first = CpuCounters::now();
   std::thread([] {
     compute(0.03);
-    HelperTime::begin(); // what was before does not count
+    HelperCpuTime::begin(); // what was before does not count
     compute(0.05);
-    HelperTime::count();
+    HelperCpuTime::count();
   }).join();
   std::thread([] {
     compute(0.03);
-    HelperTime::count(); // is no helper
+    HelperCpuTime::count(); // is no helper
   }).join();
-  EXPECT_NEAR(HelperTime::seconds() - before, 0.05, 0.015);
+  EXPECT_NEAR(HelperCpuTime::seconds() - before, 0.05, 0.015);
   EXPECT_NEAR(CpuCounters::now().own_seconds - first.own_seconds, 0.06, 0.03);
 }
 

@@ -1,7 +1,7 @@
 // Whether others want the cores that this process computes on.
 #pragma once
 
-#include "gpuopt/device/helper_time.h"
+#include "gpuopt/device/helper_cpu_time.h"
 
 #include <algorithm>
 #include <chrono>
@@ -34,7 +34,7 @@ struct CpuCounters {
     counters.preemptions = double(usage.ru_nivcsw);
     for (const timeval &time : {usage.ru_utime, usage.ru_stime})
       counters.own_seconds += double(time.tv_sec) + 1e-6 * double(time.tv_usec);
-    counters.own_seconds -= HelperTime::seconds();
+    counters.own_seconds -= HelperCpuTime::seconds();
     counters.read_ticks(stat_file);
     return counters;
   }

@@ -146,8 +146,8 @@ public:
   }
 
 private:
-  // Of the time of its steps, a process that was not stopped computes at least
-  // this share, even on cores that many others use.
+  // A process that was not stopped computes for at least this share of the time
+  // of its steps, even on cores that many others use.
   static constexpr double kLeastShare = 0.2;
 
   ThreadWaiting waiting;

@@ -1,5 +1,6 @@
-// What threads of this process compute beside the step, such as those that
-// prepare data: they need cores as other processes do.
+// The processor time of helpers: threads of this process that compute beside
+// the step, such as those that prepare data. They need cores as other processes
+// do.
 #pragma once
 
 #include <atomic>
@@ -8,7 +9,7 @@
 
 namespace gpuopt {
 
-class HelperTime {
+class HelperCpuTime {
 public:
   // The calling thread is a helper from now on.
   static void begin() { counted_ns = thread_ns(); }
