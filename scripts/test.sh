@@ -43,6 +43,9 @@ fi
 if ((have_venv && GPUOPT_FULL_TESTS)); then
   "$python" -m pip --disable-pip-version-check install --quiet --no-compile --no-deps -r scripts/requirements-full.txt ||
     echo "the packages of scripts/requirements-full.txt cannot be installed" >&2
+  # Into a folder of its own, since CMake would find it in the environment's.
+  "$python" -m pip --disable-pip-version-check install --quiet --no-deps --prefix "$PWD/build/onednn" -r scripts/requirements-onednn.txt ||
+    echo "oneDNN 3 cannot be installed" >&2
 fi
 
 say "Building"

@@ -35,7 +35,8 @@ static std::string environment(const char *name) {
 /// Returns the compilers with their flags.
 static std::string compilersOf(const TargetInfo &target) {
   std::string found = described(findCxxCompiler());
-  std::vector<const char *> flags = {"CXX", "CXXFLAGS", "LDFLAGS"};
+  std::vector<const char *> flags = {"CXX", "CXXFLAGS", "LDFLAGS",
+                                     "CMAKE_PREFIX_PATH"};
   if (target.runs_on_gpu) {
     found += described(findCudaCompiler());
     flags.insert(flags.end(),

@@ -29,7 +29,7 @@ struct Library {
   llvm::StringRef advice;   ///< How to install it.
   /// The CUDA that programs are built with; empty: any. The library's own is
   /// what the function below returns, as 1000 major + 10 minor.
-  llvm::VersionTuple cuda;
+  llvm::VersionTuple cuda = {};
   const char *cudaFunction = nullptr;
 };
 

@@ -79,7 +79,8 @@ static Finding findOneDnn() {
   struct Version {
     int major, minor, patch;
   };
-  static constexpr StringRef files[] = {"libdnnl.so.2", "libdnnl.so"};
+  static constexpr StringRef files[] = {"libdnnl.so.2", "libdnnl.so.3",
+                                        "libdnnl.so"};
   return findLibrary({"oneDNN", files, "dnnl.hpp",
                       [](void *function) {
                         const auto *version =
@@ -89,7 +90,7 @@ static Finding findOneDnn() {
                                             unsigned(version->patch));
                       },
                       "dnnl_version", tuple(kLeastOneDnn),
-                      VersionTuple(kLeastOneDnn.major + 1),
+                      VersionTuple(kLatestOneDnnMajor + 1),
                       "apt install libdnnl-dev ocl-icd-opencl-dev"});
 }
 

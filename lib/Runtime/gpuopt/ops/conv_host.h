@@ -37,7 +37,7 @@ struct Convs {
   std::unordered_map<std::string, Conv> by_content;
 };
 
-// Primitive descriptors of the three kinds differ in type and spelling.
+// Describes the primitives of the three kinds.
 struct ConvDescriptors {
   const ConvKey &key;
   const Conv &conv;
@@ -50,24 +50,18 @@ struct ConvDescriptors {
     using F = dnnl::convolution_forward;
     const auto kind = dnnl::prop_kind::forward_training;
     const auto how = dnnl::algorithm::convolution_direct;
-    const auto desc = key.bias
-                          ? F::desc(kind, how, conv.x, any_w, conv.bias, conv.y,
-                                    stride, dilation, pad_begin, pad_end)
-                          : F::desc(kind, how, conv.x, any_w, conv.y, stride,
-                                    dilation, pad_begin, pad_end);
-    return {desc, attributes, engine};
+    if (key.bias)
+      return describe_primitive<F>(engine, attributes, kind, how, conv.x, any_w,
+                                   conv.bias, conv.y, stride, dilation,
+                                   pad_begin, pad_end);
+    return describe_primitive<F>(engine, attributes, kind, how, conv.x, any_w,
+                                 conv.y, stride, dilation, pad_begin, pad_end);
   }
-  dnnl::convolution_backward_data::primitive_desc backward_data() const {
-    using B = dnnl::convolution_backward_data;
-    const B::desc desc(dnnl::algorithm::convolution_direct, conv.x, any_w,
-                       conv.y, stride, dilation, pad_begin, pad_end);
-    return {desc, attributes, engine, forward()};
-  }
-  dnnl::convolution_backward_weights::primitive_desc backward_weights() const {
-    using B = dnnl::convolution_backward_weights;
-    const B::desc desc(dnnl::algorithm::convolution_direct, conv.x, any_w,
-                       conv.y, stride, dilation, pad_begin, pad_end);
-    return {desc, attributes, engine, forward()};
+  template <class Backward>
+  typename Backward::primitive_desc backward() const {
+    return describe_backward<Backward>(
+        engine, attributes, forward(), dnnl::algorithm::convolution_direct,
+        conv.x, any_w, conv.y, stride, dilation, pad_begin, pad_end);
   }
 };
 
@@ -115,12 +109,12 @@ inline Conv make_conv(OneDnn &dnn, const ConvKey &key) {
     conv.scratch = chosen.scratchpad_desc();
     conv.primitive = dnnl::convolution_forward(chosen);
   } else if (key.kind == kConvBackwardData) {
-    const auto chosen = make.backward_data();
+    const auto chosen = make.backward<dnnl::convolution_backward_data>();
     conv.w = chosen.weights_desc();
     conv.scratch = chosen.scratchpad_desc();
     conv.primitive = dnnl::convolution_backward_data(chosen);
   } else {
-    const auto chosen = make.backward_weights();
+    const auto chosen = make.backward<dnnl::convolution_backward_weights>();
     conv.w = chosen.diff_weights_desc();
     conv.scratch = chosen.scratchpad_desc();
     conv.primitive = dnnl::convolution_backward_weights(chosen);
@@ -262,9 +256,6 @@ bool needs_depthwise_kernel(Context &ctx, const ConvShape &s, bool accumulate) {
                   .is_made_for_depthwise;
   return true;
 }
-
-template <class T>
-constexpr bool is_half = std::is_same_v<T, f16> || std::is_same_v<T, bf16>;
 
 } // namespace detail
 

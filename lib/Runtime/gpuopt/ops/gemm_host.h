@@ -1,6 +1,7 @@
-// Products on the host: oneDNN for float and, where the processor has it, bf16;
-// other half precision is widened to float; double by blocked loops, since
-// oneDNN has none. Products with one or two rows have kernels of their own.
+// Products on the host: oneDNN for float and, where library and processor have
+// it, half precision, which is widened to float elsewhere; double by blocked
+// loops, since oneDNN has none. Products with one or two rows have kernels of
+// their own.
 #pragma once
 
 #include "gpuopt/ops/gemm.h"
@@ -54,7 +55,7 @@ Matmul make_matmul(OneDnn &dnn, const GemmShape &s, GemmOptions o, bool keeps) {
   mm.a = describe(s, s.a_batch, s.m, s.k, s.a_m, s.a_k, onednn_type<T>());
   mm.b = describe(s, s.b_batch, s.k, s.n, s.b_k, s.b_n, onednn_type<T>());
   mm.c = describe(s, s.c_batch, s.m, s.n, s.c_m, s.c_n, onednn_type<C>());
-  const int outer = mm.c.data.ndims - 1;
+  const size_t outer = 1 + (s.batch[0] > 1) + (s.batch[1] > 1);
   dnnl::memory::dims row(outer, 1), dense(outer, s.n);
   row.push_back(s.n);
   dense.push_back(1);
@@ -62,9 +63,9 @@ Matmul make_matmul(OneDnn &dnn, const GemmShape &s, GemmOptions o, bool keeps) {
 
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  if (o.alpha != 1)
-    attributes.set_output_scales(0, {float(o.alpha)});
   dnnl::post_ops after;
+  if (o.alpha != 1)
+    scale_result(attributes, after, float(o.alpha));
   if (o.beta != 0)
     after.append_sum(float(o.beta));
   attributes.set_post_ops(after);
@@ -72,9 +73,11 @@ Matmul make_matmul(OneDnn &dnn, const GemmShape &s, GemmOptions o, bool keeps) {
   auto b = mm.b;
   if (keeps || (std::is_same_v<T, float> && packs_right_matrix(s, sizeof(T))))
     b = {{s.k, s.n}, onednn_type<T>(), dnnl::memory::format_tag::any};
-  const auto desc = o.bias ? dnnl::matmul::desc(mm.a, b, mm.bias, mm.c)
-                           : dnnl::matmul::desc(mm.a, b, mm.c);
-  const dnnl::matmul::primitive_desc primitive(desc, attributes, dnn.engine);
+  const auto primitive =
+      o.bias ? describe_primitive<dnnl::matmul>(dnn.engine, attributes, mm.a, b,
+                                                mm.bias, mm.c)
+             : describe_primitive<dnnl::matmul>(dnn.engine, attributes, mm.a, b,
+                                                mm.c);
   mm.packed = primitive.weights_desc();
   mm.packs = mm.packed != mm.b;
   if (mm.packs)
@@ -230,6 +233,20 @@ bool split_broadcast_batch(Context &ctx, const GemmShape &s, const T *a,
   return false;
 }
 
+template <class T, class C>
+void onednn_gemms(Context &ctx, const GemmShape &s, const T *a, const T *b,
+                  C *c, GemmOptions o) {
+  if (split_broadcast_batch(ctx, s, a, b, c, o))
+    return;
+  const auto *late_bias =
+      o.alpha != 1 ? static_cast<const C *>(o.bias) : nullptr;
+  if (late_bias)
+    o.bias = nullptr;
+  onednn_gemm(ctx, s, a, b, c, o);
+  if (late_bias)
+    add_bias(s, c, late_bias);
+}
+
 // Whether oneDNN's packed matrix is read faster than B as it is stored. The
 // processor computes with pairs of bf16 along k, which only the packed one has
 // side by side where B's columns lie along k and are short.
@@ -259,20 +276,11 @@ void gemm(Context &ctx, const GemmShape &shape, const T *a, const T *b, C *c,
     }
     if (detail::has_few_rows(s) && !detail::is_faster_packed(ctx, s, b))
       return detail::gemm_of_few_rows(ctx, s, a, b, c, o);
-    if constexpr (std::is_same_v<T, f16>)
-      return detail::wide_gemm(ctx, s, a, b, c, o);
-    if constexpr (std::is_same_v<T, bf16>)
-      if (detail::must_widen<T>())
+    if constexpr (detail::is_half<T>)
+      if (detail::must_widen_product<T>())
         return detail::wide_gemm(ctx, s, a, b, c, o);
-    if (detail::split_broadcast_batch(ctx, s, a, b, c, o))
-      return;
-    const auto *late_bias =
-        o.alpha != 1 ? static_cast<const C *>(o.bias) : nullptr;
-    if (late_bias)
-      o.bias = nullptr;
-    detail::onednn_gemm(ctx, s, a, b, c, o);
-    if (late_bias)
-      detail::add_bias(s, c, late_bias);
+    if constexpr (in_onednn<T>)
+      detail::onednn_gemms(ctx, s, a, b, c, o);
   }
 }
 

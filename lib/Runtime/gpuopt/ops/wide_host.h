@@ -1,6 +1,6 @@
 // Half precision on the host where no library computes in it: operands are
 // widened to float, results rounded once. oneDNN has bf16 on processors with
-// AVX-512, and f16 on none.
+// AVX-512; its version 3 has products of f16 on those with AVX512-FP16.
 #pragma once
 
 #include "gpuopt/device/onednn.h"
@@ -17,9 +17,16 @@ inline bool has_native_bf16() {
 }
 
 template <class T>
+constexpr bool is_half = std::is_same_v<T, f16> || std::is_same_v<T, bf16>;
+
+template <class T>
 bool must_widen() {
   return std::is_same_v<T, f16> ||
          (std::is_same_v<T, bf16> && !has_native_bf16());
+}
+template <class T>
+bool must_widen_product() {
+  return must_widen<T>() && !(std::is_same_v<T, f16> && has_native_f16());
 }
 
 // Grow while the first step runs, and serve all products in turn.
