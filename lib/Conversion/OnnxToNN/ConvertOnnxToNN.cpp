@@ -470,21 +470,24 @@ private:
       return conversion.fail(whyUnsupported(conversion.node));
     if (failed(checkOperands(conversion)))
       return failure();
-    Block *block = conversion.b.getBlock();
-    Operation *last = block->empty() ? nullptr : &block->back();
-    if (failed(entry->convert(conversion)))
+    // A converter may move any earlier op out of a loop's iteration, but not
+    // this one, behind which stand the ops that it adds.
+    auto mark = conversion.b.create<UnrealizedConversionCastOp>(TypeRange(),
+                                                                ValueRange());
+    LogicalResult converted = entry->convert(conversion);
+    if (succeeded(converted))
+      wrapResults(conversion);
+    auto added = llvm::make_range(std::next(mark->getIterator()),
+                                  mark->getBlock()->end());
+    mark.erase();
+    if (failed(converted))
       return failure();
-    wrapResults(conversion);
-    // A converter may move ops out of a loop's iteration, the last one too.
-    auto added = last && last->getBlock() == block
-                     ? std::next(last->getIterator())
-                     : block->begin();
     // A node inside of another may become many ops. Those of a node with graphs
     // were counted with the nodes inside.
     if (isa<onnx::NodeOp>(conversion.node->getParentOp()) &&
         conversion.node.getGraphs().empty())
-      conversion.state.unrolledNodes += std::distance(added, block->end());
-    if (llvm::any_of(llvm::make_range(added, block->end()), computesUnsigned))
+      conversion.state.unrolledNodes += llvm::range_size(added);
+    if (llvm::any_of(added, computesUnsigned))
       return conversion.fail("unsigned integers must be constants");
     for (const Converted &output : conversion.outputs)
       if (llvm::any_of(output.tensors, isComplex))

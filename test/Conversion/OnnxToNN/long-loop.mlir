@@ -140,3 +140,34 @@ onnx.graph @g(%h: tensor<3xf32>) -> (!onnx.unknown, !onnx.unknown) attributes {i
   }
   onnx.return %r#0, %r#1 : !onnx.unknown, !onnx.unknown
 }
+
+// -----
+
+// What is picked by the number of the iteration is moved before the loop, time
+// and again the op before the pick. The ops of an iteration are counted once all
+// the same: 1024 picks are fewer than loops may have.
+// CHECK-LABEL: func.func @forward
+// CHECK: nn.scan 65
+// CHECK: return
+onnx.graph @g(%h: tensor<3xf32>, %x: tensor<65x3xf32>) -> !onnx.unknown attributes {inputNames = ["h", "x"], opsets = {ai.onnx = 20 : i64}, outputNames = ["last"]} {
+  %trips = onnx.initializer "trips" = dense<65> : tensor<i64>
+  %many = onnx.initializer "many" = dense<64> : tensor<i64>
+  %few = onnx.initializer "few" = dense<16> : tensor<i64>
+  %none = onnx.none : none
+  %r = onnx.node "Loop"(%trips, %none, %h) {body} : (tensor<i64>, none, tensor<3xf32>) -> !onnx.unknown {
+  ^bb0(%i: tensor<i64>, %go: tensor<i1>, %a: tensor<3xf32>):
+    %all = onnx.node "Loop"(%many, %none, %a) {body} : (tensor<i64>, none, tensor<3xf32>) -> !onnx.unknown {
+    ^bb0(%j: tensor<i64>, %go1: tensor<i1>, %b: tensor<3xf32>):
+      %some = onnx.node "Loop"(%few, %none, %b) {body} : (tensor<i64>, none, tensor<3xf32>) -> !onnx.unknown {
+      ^bb0(%k: tensor<i64>, %go2: tensor<i1>, %c: tensor<3xf32>):
+        %negative = onnx.node "Neg"(%x) : (tensor<65x3xf32>) -> !onnx.unknown
+        %row = onnx.node "Gather"(%negative, %i) : (!onnx.unknown, tensor<i64>) -> !onnx.unknown
+        %next = onnx.node "Mul"(%c, %row) : (tensor<3xf32>, !onnx.unknown) -> !onnx.unknown
+        onnx.return %go2, %next : tensor<i1>, !onnx.unknown
+      }
+      onnx.return %go1, %some : tensor<i1>, !onnx.unknown
+    }
+    onnx.return %go, %all : tensor<i1>, !onnx.unknown
+  }
+  onnx.return %r : !onnx.unknown
+}
