@@ -160,17 +160,12 @@ LogicalResult gpuopt::collect(NodeConversion &c, ArrayRef<Converted> results,
   return success();
 }
 
-void gpuopt::remarkUnrolled(NodeConversion &c, int64_t iterations,
-                            StringRef why) {
-  if (iterations <= kMostUnrolledSteps || why.empty() ||
-      !c.state.remarkedLoops.insert(c.node).second)
-    return;
-  emitRemark(c.node.getLoc(), "'")
-      << c.node.getNodeName() << "', a " << c.node.getOpType() << " of "
-      << iterations
-      << " iterations, is unrolled, so that the program grows "
-         "with it: "
-      << why;
+void gpuopt::noteUnrolled(NodeConversion &c, int64_t iterations,
+                          StringRef why) {
+  auto &known = c.state.unrolledLoops;
+  if (iterations > kMostUnrolledSteps && !why.empty() &&
+      llvm::none_of(known, [&](auto &loop) { return loop.node == c.node; }))
+    known.push_back({c.node, iterations, why.str()});
 }
 
 LogicalResult gpuopt::failTooLong(NodeConversion &c, StringRef why) {
@@ -203,7 +198,7 @@ public:
       if (failed(runIteration(iteration)))
         return failure();
     }
-    remarkUnrolled(c, iteration, why);
+    noteUnrolled(c, iteration, why);
     c.outputs.append(carried);
     if (iteration == 0)
       return yieldNoIterations();

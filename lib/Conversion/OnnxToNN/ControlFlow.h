@@ -33,8 +33,9 @@ mlir::LogicalResult
 collect(NodeConversion &c, llvm::ArrayRef<Converted> results,
         llvm::SmallVectorImpl<llvm::SmallVector<mlir::Value>> &iterations);
 
-/// Says once of each node why its iterations stand one after the other.
-void remarkUnrolled(NodeConversion &c, int64_t iterations, llvm::StringRef why);
+/// Notes why the iterations of a node stand one after the other, if they are
+/// many. A remark says so of nodes of which it is still true in the end.
+void noteUnrolled(NodeConversion &c, int64_t iterations, llvm::StringRef why);
 /// Says that a loop is too long to be unrolled, and why it is no loop.
 mlir::LogicalResult failTooLong(NodeConversion &c, llvm::StringRef why);
 

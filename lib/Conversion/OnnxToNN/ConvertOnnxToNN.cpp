@@ -58,6 +58,7 @@ private:
     builder = &b;
     for (Operation &op : graph.getBody().front().without_terminator())
       convert(b, &op);
+    remarkOnLoops();
     if (!problems.empty())
       return reportProblems();
     if (failed(finishFunction(b)))
@@ -77,14 +78,25 @@ private:
     warnOfIdleDropouts(state.idleDropouts,
                        "training_mode is false; gpuopt.export writes it true");
   }
-  void warnOfIdleDropouts(ArrayRef<StringRef> nodes, StringRef why) {
-    if (nodes.empty())
+  void warnOfIdleDropouts(ArrayRef<onnx::NodeOp> converted, StringRef why) {
+    if (converted.empty())
       return;
+    llvm::SetVector<Operation *> nodes(converted.begin(), converted.end());
+    onnx::NodeOp first = converted.front();
     InFlightDiagnostic warning = graph.emitWarning("dropout is off at '");
-    warning << nodes.front() << "'";
+    warning << first.getNodeName() << "'";
     if (nodes.size() > 1)
       warning << " and " << nodes.size() - 1 << " more";
     warning << ": " << why;
+  }
+
+  void remarkOnLoops() {
+    for (ConversionState::UnrolledLoop &loop : state.unrolledLoops)
+      emitRemark(loop.node.getLoc(), "'")
+          << loop.node.getNodeName() << "', a " << loop.node.getOpType()
+          << " of " << loop.iterations
+          << " iterations, is unrolled, so that the program grows with it: "
+          << loop.why;
   }
 
   /// Says which single numbers are constants only because nothing says that

@@ -15,7 +15,6 @@
 
 #include "gpuopt/Dialect/NN/IR/TensorBuilder.h"
 #include "gpuopt/Dialect/Onnx/IR/OnnxOps.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
 
 #include <functional>
@@ -44,9 +43,10 @@ struct Converted {
 struct ConversionState {
   bool freezeBatchNorm = false;
   int64_t nextStream = 0; ///< Next stream of random numbers.
-  /// Dropout nodes that drop nothing: those without an operand that says
-  /// whether the model trains, and those whose operand says that it does not.
-  llvm::SmallVector<llvm::StringRef> untoldDropouts, idleDropouts;
+  /// Dropout nodes that drop nothing, as often as they were converted: those
+  /// without an operand that says whether the model trains, and those whose
+  /// operand says that it does not.
+  llvm::SmallVector<onnx::NodeOp> untoldDropouts, idleDropouts;
   /// New values of variables, which are written at the end of the function.
   llvm::SmallVector<std::pair<mlir::FlatSymbolRefAttr, mlir::Value>> writes;
   /// Converts a graph inside of a node, whose values of the graphs around it
@@ -70,8 +70,33 @@ struct ConversionState {
   /// How many of the graphs that are being converted may not be computed, or
   /// more than once.
   int64_t uncertainGraphs = 0;
-  /// Loops whose remarks have been given.
-  llvm::DenseSet<mlir::Operation *> remarkedLoops;
+  /// A long loop that is unrolled, and the reason.
+  struct UnrolledLoop {
+    onnx::NodeOp node;
+    int64_t iterations;
+    std::string why;
+  };
+  llvm::SmallVector<UnrolledLoop> unrolledLoops; ///< Each node once.
+
+  /// What a part of the conversion has noted so far, so that an attempt that
+  /// fails can be forgotten. Variables and initializers stay: the next attempt
+  /// finds them.
+  struct Mark {
+    int64_t nextStream, unrolledNodes;
+    size_t untoldDropouts, idleDropouts, writes, unrolledLoops;
+  };
+  Mark mark() const {
+    return {nextStream,          unrolledNodes, untoldDropouts.size(),
+            idleDropouts.size(), writes.size(), unrolledLoops.size()};
+  }
+  void rollBack(const Mark &mark) {
+    nextStream = mark.nextStream;
+    unrolledNodes = mark.unrolledNodes;
+    untoldDropouts.truncate(mark.untoldDropouts);
+    idleDropouts.truncate(mark.idleDropouts);
+    writes.truncate(mark.writes);
+    unrolledLoops.truncate(mark.unrolledLoops);
+  }
 };
 
 /// The conversion of one node: its operands, already converted, and the place

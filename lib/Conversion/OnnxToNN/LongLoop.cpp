@@ -178,20 +178,11 @@ bool LongLoop::convert() {
   seen.resize(states.size());
   fixNamedStates();
   for (int i = 0; i < kMostAttempts; ++i) {
-    // What a failed attempt has noted is forgotten. It creates no variables
-    // that the next one does not.
-    ConversionState &state = c.state;
-    int64_t nextStream = state.nextStream, nodes = state.unrolledNodes;
-    size_t untold = state.untoldDropouts.size(),
-           idle = state.idleDropouts.size(), writes = state.writes.size();
+    ConversionState::Mark mark = c.state.mark();
     Attempt result = attempt();
     if (result == Attempt::Done)
       return true;
-    state.nextStream = nextStream;
-    state.unrolledNodes = nodes;
-    state.untoldDropouts.truncate(untold);
-    state.idleDropouts.truncate(idle);
-    state.writes.truncate(writes);
+    c.state.rollBack(mark);
     if (result == Attempt::Failed)
       return false;
   }

@@ -223,7 +223,7 @@ static LogicalResult dropout(NodeConversion &c) {
     return c.fail("the ratio must lie in [0, 1)");
   if (!training && ratio > 0)
     (c.has(2) ? c.state.idleDropouts : c.state.untoldDropouts)
-        .push_back(c.node.getNodeName());
+        .push_back(c.node);
   if (!training || ratio == 0) {
     // The mask, if there is one, keeps everything.
     c.outputs.push_back({{c.input(0)}, false});

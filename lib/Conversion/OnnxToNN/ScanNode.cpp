@@ -156,7 +156,7 @@ private:
       if (*iterations > kMostIterations)
         return failTooLong(c, why);
     }
-    remarkUnrolled(c, *iterations, why);
+    noteUnrolled(c, *iterations, why);
     for (const Converted &value : state) {
       if (value.isSequence || value.tensors.size() != 1)
         return c.fail("a state must be a tensor");
