@@ -14,7 +14,7 @@ from gpuopt.driver import find_driver
 from op_cases_loops import COMPOSED
 from op_cases_signals import node
 from op_models import reference
-from training import OPTIMIZATION_FOR_ONE_STEP, Trainer, execute
+from training import OPTIMIZATION_FOR_ONE_STEP, Trainer, execute, gradients_of
 
 ITERATIONS, BATCH, STEPS, SIZE, WIDTH = 1000, 2, 3, 4, 5
 RATE = 0.05
@@ -127,3 +127,43 @@ def test_programs_do_not_grow(form, tmp_path):
     for few, many in zip(lines[1000], lines[4000]):
         assert many < 1.1 * few, lines
     assert seconds[4000] < 10, seconds  # 4000 unrolled iterations take minutes
+
+
+def write_normalised(path):
+    """A Scan whose iterations normalise a sum by running statistics."""
+    double, random = TensorProto.DOUBLE, np.random.default_rng(3)
+    shape = {"w": (WIDTH, SIZE), "scale": SIZE, "bias": SIZE, "mean": SIZE, "variance": SIZE, "h0": (BATCH, SIZE)}
+    tensors = {name: 0.3 * random.standard_normal(size) for name, size in shape.items()}
+    tensors["scale"], tensors["variance"] = tensors["scale"] + 0.8, 0.5 + tensors["variance"] ** 2
+    body = graph([node("Add", ["h", "part"], ["sum"]), node("BatchNormalization", ["sum", "scale", "bias", "mean", "variance"], ["even"], epsilon=1e-3), node("Tanh", ["even"], ["new_h"]),
+                  node("Identity", ["new_h"], ["row"])], ["h", "part"], ["new_h", "row"], double)
+    nodes = [node("MatMul", ["x", "w"], ["inputs"]),
+             node("Scan", ["h0", "inputs"], ["last", "rows"], body=body, num_scan_inputs=1, scan_input_axes=[1], scan_output_axes=[1], name="loop"),
+             node("ReduceMean", ["rows"], ["of_rows"], keepdims=0), node("ReduceSum", ["last"], ["of_last"], keepdims=0), node("Add", ["of_rows", "of_last"], ["loss"])]
+    model = helper.make_graph(nodes, "normalised", [helper.make_tensor_value_info("x", double, [BATCH, FEW, WIDTH])], [helper.make_tensor_value_info("loss", double, [])],
+                              [numpy_helper.from_array(value, name) for name, value in tensors.items()])
+    onnx.save(helper.make_model(model, opset_imports=[helper.make_opsetid("", 20)], ir_version=9), path)
+    return tensors
+
+
+FEW = 66  # just more than are unrolled
+
+
+def test_iterations_with_running_statistics(tmp_path):
+    tensors = write_normalised(tmp_path / "model.onnx")
+    trainer = Trainer(tmp_path / "model.onnx", tmp_path / "program", OPTIMIZATION_FOR_ONE_STEP, loss="none", batch_norm="frozen")
+    x = np.random.default_rng(7).standard_normal((BATCH, FEW, WIDTH))
+    loss, gradients, _ = gradients_of(trainer, {"x": x}, None)
+    values = {name: torch.from_numpy(value).requires_grad_(name not in ("mean", "variance")) for name, value in tensors.items()}
+    h, rows = values["h0"], []
+    for part in (torch.from_numpy(x) @ values["w"]).unbind(1):
+        h = torch.nn.functional.batch_norm(h + part, values["mean"], values["variance"], values["scale"], values["bias"], eps=1e-3).tanh()
+        rows.append(h)
+    expected = torch.stack(rows, 1).mean() + h.sum()
+    expected.backward()
+    assert loss == pytest.approx(expected.item(), rel=1e-6)
+    assert "step_iterations" in (tmp_path / "program" / "step.cu").read_text() or "iterations" in (tmp_path / "program" / "step.cu").read_text()
+    for name in ("w", "scale", "bias", "h0"):
+        np.testing.assert_allclose(gradients[name], values[name].grad.numpy(), rtol=1e-9, atol=1e-12, err_msg=name)
+    for name in ("mean", "variance"):
+        assert not gradients[name].any()

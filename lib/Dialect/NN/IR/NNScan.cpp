@@ -73,6 +73,8 @@ static LogicalResult verifyResults(ScanOp op, YieldOp yield) {
 bool nn::canIterate(Operation *op) {
   if (auto attention = dyn_cast<AttentionOp>(op))
     return !attention.getDropoutRatio();
+  if (auto norm = dyn_cast<BatchNormOp>(op))
+    return norm.getFrozen(); // Then it reads no statistics of a batch.
   return !isa<ScanOp, RandomUniformOp, EvaluationFormOpInterface>(op);
 }
 
