@@ -190,6 +190,18 @@ bool LongLoop::convert() {
   return false;
 }
 
+/// Returns why a loop cannot hold what the iteration computes; nothing if it
+/// can.
+static std::string checkIteration(Block &block) {
+  for (Operation &op : block) {
+    if (isa<nn::ScanOp>(op))
+      return "a layer inside of it is a loop itself";
+    if (!nn::canIterate(&op))
+      return "its iterations draw random numbers or use statistics of a batch";
+  }
+  return "";
+}
+
 LongLoop::Attempt LongLoop::attempt() {
   finals.clear();
   stacked.clear();
@@ -314,25 +326,6 @@ std::string LongLoop::checkTypes(ArrayRef<Value> results) {
       return std::exchange(c.problem, "");
   }
   return "";
-}
-
-static bool isHalf(Type type) {
-  return isa<Float16Type, BFloat16Type>(getElementTypeOrSelf(type));
-}
-
-/// Returns why a loop cannot hold what the iteration computes; nothing if it
-/// can.
-std::string LongLoop::checkIteration(Block &block) {
-  auto hasHalf = [](auto types) { return llvm::any_of(types, isHalf); };
-  bool isInHalf = hasHalf(block.getArgumentTypes());
-  for (Operation &op : block) {
-    if (isa<nn::ScanOp>(op))
-      return "a layer inside of it is a loop itself";
-    if (!nn::canIterate(&op))
-      return "its iterations draw random numbers or use statistics of a batch";
-    isInHalf |= hasHalf(op.getOperandTypes()) || hasHalf(op.getResultTypes());
-  }
-  return isInHalf ? "its iterations compute in half precision" : "";
 }
 
 /// Finds states that the body returns as it gets them.

@@ -109,7 +109,6 @@ private:
                           llvm::SmallVectorImpl<mlir::Value> &results);
   std::string checkTypes(llvm::ArrayRef<mlir::Value> results);
   std::string checkCondition(const Iteration &iteration, mlir::Value condition);
-  std::string checkIteration(mlir::Block &block);
   void fixNamedStates();
   bool fixStates(llvm::ArrayRef<mlir::Value> next);
   bool knowStates(const Iteration &iteration,

@@ -16,9 +16,6 @@
 using namespace mlir;
 using namespace gpuopt;
 
-/// The most tokens in half precision, which loops do not have.
-static constexpr int64_t kMostHalfTokens = 4096;
-
 //===----------------------------------------------------------------------===//
 // Linear attention
 //===----------------------------------------------------------------------===//
@@ -103,14 +100,11 @@ private:
         c.type(5) != c.type(0).clone({batch, tokens, 1}))
       return c.fail("operand 5 (beta) must have a number for each head, or one "
                     "for all");
-    Type element = c.type(0).getElementType();
-    isHalf = isa<Float16Type, BFloat16Type>(element);
-    int64_t most = isHalf ? kMostHalfTokens : kMostLoopSteps;
-    if ((isGated || isDelta) && tokens > most)
+    if ((isGated || isDelta) && tokens > kMostLoopSteps)
       return c.fail("a sequence of " + Twine(tokens) +
-                    " tokens is too long, since at most " + Twine(most) +
-                    " are supported" + (isHalf ? " in half precision" : "") +
-                    ": train on shorter sequences");
+                    " tokens is too long, since at most " +
+                    Twine(kMostLoopSteps) +
+                    " are supported: train on shorter sequences");
     return success();
   }
 
@@ -172,7 +166,7 @@ private:
     if (isDelta)
       beta = b.reshape(c.input(5), {batch, tokens, c.type(5).getDimSize(2), 1});
     Token all{queries, keys, values, decay, beta};
-    if (tokens > kMostUnrolledSteps && !isHalf)
+    if (tokens > kMostUnrolledSteps)
       return inLoop(all, state);
     SmallVector<Value> results;
     for (int64_t token = 0; token < tokens; ++token) {
@@ -213,7 +207,7 @@ private:
   int64_t batch = 0, tokens = 0, heads = 0, group = 0, keySize = 0,
           valueSize = 0;
   double scale = 1;
-  bool isGated = false, isDelta = false, isHalf = false;
+  bool isGated = false, isDelta = false;
 };
 
 } // namespace

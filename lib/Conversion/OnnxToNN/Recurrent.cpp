@@ -20,9 +20,6 @@ using namespace gpuopt;
 
 namespace {
 
-/// The most steps in half precision, which loops do not have.
-constexpr int64_t kMostUnrolledHalfSteps = 4096;
-
 /// The state after a step: the hidden state, and the cell of an LSTM.
 struct State {
   Value hidden, cell;
@@ -158,17 +155,11 @@ private:
     steps = c.type(0).getDimSize(isBatchFirst ? 1 : 0);
     if (steps < 1)
       return c.fail("the sequence has no steps");
-    Type element = c.type(0).getElementType();
-    isHalf = isa<Float16Type, BFloat16Type>(element);
-    if (int64_t most =
-            isHalf ? kMostUnrolledHalfSteps / directions : kMostLoopSteps;
-        steps > most)
-      return c.fail(
-          "a sequence of " + Twine(steps) + " steps in " + Twine(directions) +
-          (directions == 1 ? " direction" : " directions") +
-          " is too long, since at most " + Twine(most) +
-          " steps are supported" + (isHalf ? " in half precision" : "") +
-          ": train on shorter sequences");
+    if (steps > kMostLoopSteps)
+      return c.fail("a sequence of " + Twine(steps) +
+                    " steps is too long, since at most " +
+                    Twine(kMostLoopSteps) +
+                    " are supported: train on shorter sequences");
     if (c.type(1) != typeOf({directions, wide, width}) ||
         c.type(2) != typeOf({directions, wide, size}) ||
         (c.has(3) && c.type(3) != typeOf({directions, 2 * wide})) ||
@@ -280,7 +271,7 @@ private:
     Direction d = directionOf(index);
     State state{initial(5, index), hasCell() ? initial(6, index) : Value()};
     bool backwards = isReversed || index == 1;
-    if (steps > kMostUnrolledSteps && !isHalf) {
+    if (steps > kMostUnrolledSteps) {
       rows.push_back(runLoop(d, state, backwards));
     } else {
       rows.push_back(runSteps(d, state, backwards));
@@ -342,7 +333,7 @@ private:
   int64_t gates;
   Step step;
   int64_t directions = 1, size = 0, batch = 0, steps = 0;
-  bool isReversed = false, isRectified = false, isHalf = false;
+  bool isReversed = false, isRectified = false;
   bool isBatchFirst = false; ///< The attribute layout is 1.
   Value sequence; ///< The operand with the steps first, if it has the batch.
 };

@@ -171,3 +171,24 @@ onnx.graph @g(%h: tensor<3xf32>, %x: tensor<65x3xf32>) -> !onnx.unknown attribut
   }
   onnx.return %r : !onnx.unknown
 }
+
+// -----
+
+// A file in half precision has loops as others have: what is in half precision
+// in the end is decided later.
+// CHECK-LABEL: func.func @forward
+// CHECK: nn.scan 65 {{.*}} : (tensor<65x1x3xf16>, tensor<1x3xf16>, tensor<3x3xf16>) -> tensor<66x1x3xf16>
+// CHECK: nn.scan 65 {{.*}} : (tensor<1x3xbf16>) -> tensor<66x1x3xbf16>
+// CHECK: nn.scan 65 {{.*}} -> (tensor<66x1x1x2x2xf16>, tensor<65x1x1x2x2xf16>)
+onnx.graph @g(%x: tensor<65x1x2xf16>, %w: tensor<1x3x2xf16>, %r: tensor<1x3x3xf16>, %h: tensor<1x3xbf16>, %q: tensor<1x65x4xf16>, %k: tensor<1x65x2xf16>, %b: tensor<1x65x1xf16>) -> (!onnx.unknown, !onnx.unknown, !onnx.unknown) attributes {inputNames = ["x", "w", "r", "h", "q", "k", "b"], opsets = {ai.onnx = 27 : i64}, outputNames = ["rnn", "loop", "attention"]} {
+  %trips = onnx.initializer "trips" = dense<65> : tensor<i64>
+  %none = onnx.none : none
+  %rnn:2 = onnx.node "RNN"(%x, %w, %r) {hidden_size = 3 : i64} : (tensor<65x1x2xf16>, tensor<1x3x2xf16>, tensor<1x3x3xf16>) -> (!onnx.unknown, !onnx.unknown)
+  %loop = onnx.node "Loop"(%trips, %none, %h) {body} : (tensor<i64>, none, tensor<1x3xbf16>) -> !onnx.unknown {
+  ^bb0(%i: tensor<i64>, %go: tensor<i1>, %s: tensor<1x3xbf16>):
+    %next = onnx.node "Tanh"(%s) : (tensor<1x3xbf16>) -> !onnx.unknown
+    onnx.return %go, %next : tensor<i1>, !onnx.unknown
+  }
+  %attention = onnx.node "LinearAttention"(%q, %k, %k, %none, %none, %b) {q_num_heads = 2 : i64, kv_num_heads = 1 : i64, update_rule = "delta"} : (tensor<1x65x4xf16>, tensor<1x65x2xf16>, tensor<1x65x2xf16>, none, none, tensor<1x65x1xf16>) -> !onnx.unknown
+  onnx.return %rnn#1, %loop, %attention : !onnx.unknown, !onnx.unknown, !onnx.unknown
+}

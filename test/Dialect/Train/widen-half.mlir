@@ -70,3 +70,37 @@ func.func @cast_at_once(%x: tensor<4xf16>) -> tensor<4xf32> {
   %wide = arith.extf %x : tensor<4xf16> to tensor<4xf32>
   return %wide : tensor<4xf32>
 }
+
+// -----
+
+// A loop of the file's, in half precision: its iterations become f32 as what is
+// around it.
+
+// expected-remark @+1 {{1 tensors of the file are in half precision; they are trained as f32}}
+module {
+train.variable @w parameter : tensor<3x3xf16> {value = dense<0.5> : tensor<3x3xf16>}
+// CHECK: func.func @forward(%[[X:.*]]: tensor<65x2x3xf16>) -> tensor<66x2x3xf32>
+func.func @forward(%x: tensor<65x2x3xf16>) -> tensor<66x2x3xf16> {
+  // CHECK: %[[WIDE:.*]] = arith.extf %[[X]]
+  %w = train.read @w : tensor<3x3xf16>
+  %zero = arith.constant dense<0.0> : tensor<2x3xf16>
+  // CHECK: nn.scan 65 slices(%[[WIDE]]) states(%{{.*}}) invariants(%{{.*}}) : (tensor<65x2x3xf32>, tensor<2x3xf32>, tensor<3x3xf32>) -> tensor<66x2x3xf32>
+  %h = nn.scan 65 slices(%x) states(%zero) invariants(%w) : (tensor<65x2x3xf16>, tensor<2x3xf16>, tensor<3x3xf16>) -> tensor<66x2x3xf16> {
+  // CHECK-NEXT: ^bb0(%[[XI:.*]]: tensor<2x3xf32>, %[[HI:.*]]: tensor<2x3xf32>, %[[WI:.*]]: tensor<3x3xf32>):
+  ^bb0(%xi: tensor<2x3xf16>, %hi: tensor<2x3xf16>, %wi: tensor<3x3xf16>):
+    // CHECK-NEXT: %[[C:.*]] = arith.constant dense<1.500000e+00> : tensor<2x3xf32>
+    %c = arith.constant dense<1.5> : tensor<2x3xf16>
+    // CHECK-NEXT: %[[P:.*]] = nn.contract "bh,gh->bg" %[[HI]], %[[WI]] : tensor<2x3xf32>, tensor<3x3xf32>
+    %p = nn.contract "bh,gh->bg" %hi, %wi : tensor<2x3xf16>, tensor<3x3xf16>
+    // CHECK-NEXT: %[[S:.*]] = arith.addf %[[P]], %[[XI]] : tensor<2x3xf32>
+    %wide = arith.extf %p : tensor<2x3xf16> to tensor<2x3xf32>
+    %back = arith.truncf %wide : tensor<2x3xf32> to tensor<2x3xf16>
+    %s = arith.addf %back, %xi : tensor<2x3xf16>
+    // CHECK-NEXT: %[[M:.*]] = arith.mulf %[[S]], %[[C]] : tensor<2x3xf32>
+    %m = arith.mulf %s, %c : tensor<2x3xf16>
+    // CHECK-NEXT: nn.yield %[[M]] : tensor<2x3xf32>
+    nn.yield %m : tensor<2x3xf16>
+  }
+  return %h : tensor<66x2x3xf16>
+}
+}

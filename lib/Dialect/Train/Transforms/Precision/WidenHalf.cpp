@@ -130,6 +130,37 @@ class WidenHalf : public train::impl::WidenHalfBase<WidenHalf> {
     variable.setType(widened(type));
   }
 
+  /// Widens the ops of a block but `kept`, and those of the loops in it.
+  static void widenOps(Block &block,
+                       const llvm::SmallPtrSetImpl<Operation *> &kept) {
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      if (kept.contains(&op))
+        continue;
+      for (NamedAttribute attribute : op.getAttrs())
+        if (Attribute value = widened(attribute.getValue());
+            value != attribute.getValue())
+          op.setAttr(attribute.getName(), value);
+      for (Value result : op.getResults())
+        widenValue(result);
+      for (Region &region : op.getRegions())
+        for (Block &inner : region) {
+          for (BlockArgument argument : inner.getArguments())
+            widenValue(argument);
+          widenOps(inner, kept);
+        }
+      bool isCast = isa<arith::ExtFOp, arith::TruncFOp>(op);
+      if (isCast && op.getOperand(0).getType() == op.getResult(0).getType()) {
+        op.replaceAllUsesWith(ValueRange(op.getOperand(0)));
+        op.erase();
+      }
+    }
+  }
+
+  static void widenValue(Value value) {
+    if (isHalf(value.getType()))
+      value.setType(widened(value.getType()));
+  }
+
   /// Widens everything but the inputs, which keep the type that the file gives
   /// them.
   static void widenFunction(func::FuncOp function) {
@@ -143,22 +174,7 @@ class WidenHalf : public train::impl::WidenHalfBase<WidenHalf> {
         argument.replaceAllUsesExcept(wide, wide);
         inputCasts.insert(wide);
       }
-    for (Operation &op : llvm::make_early_inc_range(body)) {
-      if (inputCasts.contains(&op))
-        continue;
-      for (NamedAttribute attribute : op.getAttrs())
-        if (Attribute value = widened(attribute.getValue());
-            value != attribute.getValue())
-          op.setAttr(attribute.getName(), value);
-      for (Value result : op.getResults())
-        if (isHalf(result.getType()))
-          result.setType(widened(result.getType()));
-      bool isCast = isa<arith::ExtFOp, arith::TruncFOp>(op);
-      if (isCast && op.getOperand(0).getType() == op.getResult(0).getType()) {
-        op.replaceAllUsesWith(ValueRange(op.getOperand(0)));
-        op.erase();
-      }
-    }
+    widenOps(body, inputCasts);
     auto type =
         FunctionType::get(function.getContext(), body.getArgumentTypes(),
                           body.getTerminator()->getOperandTypes());
