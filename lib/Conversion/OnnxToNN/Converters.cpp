@@ -121,7 +121,6 @@ std::optional<int64_t> NodeConversion::axis(int64_t axis, int64_t rank) {
 }
 
 bool NodeConversion::isShape(ArrayRef<int64_t> shape) {
-  constexpr int64_t kMostElements = int64_t(1) << 48;
   int64_t elements = 1;
   for (int64_t size : shape) {
     if (size < 0) {

@@ -25,6 +25,9 @@ namespace gpuopt {
 /// splat is small however many elements it has.
 inline constexpr int64_t kMostComputedElements = int64_t(1) << 24;
 
+/// The most elements of a tensor, with which no arithmetic on sizes overflows.
+inline constexpr int64_t kMostElements = int64_t(1) << 48;
+
 /// The most iterations that stand one after the other where a loop could hold
 /// them. Each becomes ops, kernels and lines of the emitted program.
 inline constexpr int64_t kMostUnrolledSteps = 64;

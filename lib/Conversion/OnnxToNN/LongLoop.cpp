@@ -128,12 +128,14 @@ static int64_t numElements(Value tensor) {
 }
 
 Value Iteration::pick(Value tensor, int64_t dim, ArrayRef<int64_t> indices) {
-  // Windows that overlap much would take many times the memory of the tensor.
+  // Windows that overlap much would take many times the memory of the tensor,
+  // and more than a tensor may have.
   constexpr int64_t kMostCopies = 4;
   int64_t size = cast<RankedTensorType>(tensor.getType()).getDimSize(dim);
   int64_t inEntry = numElements(tensor) / std::max<int64_t>(size, 1);
   int64_t most =
-      std::max(kMostComputedElements, kMostCopies * numElements(tensor));
+      std::min(kMostElements, std::max(kMostComputedElements,
+                                       kMostCopies * numElements(tensor)));
   if ((int64_t)indices.size() > most / std::max<int64_t>(inEntry, 1) ||
       !moveBefore(tensor))
     return {};
@@ -186,7 +188,9 @@ bool LongLoop::convert() {
     if (result == Attempt::Failed)
       return false;
   }
-  why = "its states change in too many ways";
+  why = "after its body has been converted " + std::to_string(kMostAttempts) +
+        " times, each time with more that is known of it, " + lastFound +
+        ": compute that outside of the loop";
   return false;
 }
 
@@ -347,9 +351,12 @@ void LongLoop::fixNamedStates() {
 /// there are new ones.
 bool LongLoop::fixStates(ArrayRef<Value> next) {
   bool isNew = false;
-  for (auto [after, state] : llvm::zip(next, seen))
-    if (!state.isFixed && state.known.empty() && after == state.before)
+  for (auto [index, state] : llvm::enumerate(seen))
+    if (!state.isFixed && state.known.empty() && next[index] == state.before) {
       isNew = state.isFixed = true;
+      lastFound = "state " + std::to_string(index) +
+                  " turns out to be the same in all iterations";
+    }
   return isNew;
 }
 
@@ -387,6 +394,8 @@ bool LongLoop::simulate(const Iteration &iteration, ArrayRef<Value> results,
     if (goesOn == false) {
       count = i + 1;
       isBounded = true;
+      lastFound = "its condition turns out to end it after " +
+                  std::to_string(count) + " iterations";
     }
   }
   return true;
@@ -412,8 +421,11 @@ bool LongLoop::knowStates(const Iteration &iteration, ArrayRef<Value> results) {
   SmallVector<SmallVector<Attribute>> all;
   while (!simulate(iteration, results, candidates, all)) {
   }
-  for (auto [place, index] : llvm::enumerate(candidates))
+  for (auto [place, index] : llvm::enumerate(candidates)) {
     seen[index].known = all[place];
+    lastFound = "state " + std::to_string(index) +
+                " turns out to follow from the iteration's number";
+  }
   // The loop may be shorter than when these were found.
   for (State &state : seen)
     if (!state.known.empty())

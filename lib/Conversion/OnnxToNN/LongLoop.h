@@ -46,7 +46,8 @@ public:
 
   /// Returns elements of dimension `dim` of a tensor: in each iteration the
   /// next `indices.size() / count` of `indices`. Returns null if the tensor is
-  /// computed from what differs from iteration to iteration.
+  /// computed from what differs from iteration to iteration, or if they are too
+  /// many together.
   mlir::Value pick(mlir::Value tensor, int64_t dim,
                    llvm::ArrayRef<int64_t> indices);
 
@@ -125,6 +126,7 @@ private:
   int64_t count;  ///< The most iterations.
   bool isReversed;
   llvm::SmallVector<State> seen;
+  std::string lastFound; ///< What the last attempt has made known.
 };
 
 } // namespace gpuopt

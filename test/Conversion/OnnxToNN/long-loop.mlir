@@ -192,3 +192,32 @@ onnx.graph @g(%x: tensor<65x1x2xf16>, %w: tensor<1x3x2xf16>, %r: tensor<1x3x3xf1
   %attention = onnx.node "LinearAttention"(%q, %k, %k, %none, %none, %b) {q_num_heads = 2 : i64, kv_num_heads = 1 : i64, update_rule = "delta"} : (tensor<1x65x4xf16>, tensor<1x65x2xf16>, tensor<1x65x2xf16>, none, none, tensor<1x65x1xf16>) -> !onnx.unknown
   onnx.return %rnn#1, %loop, %attention : !onnx.unknown, !onnx.unknown, !onnx.unknown
 }
+
+// -----
+
+// Pairs of rows that would be more than 2^48 elements together are taken in each
+// iteration; those of a smaller tensor are slices of it.
+// CHECK-LABEL: func.func @forward
+// CHECK: nn.slice %{{.*}} [0, 0] [65, 1000000] [1, 1] : tensor<66x1000000xf32>
+// CHECK-NOT: tensor<130x
+// CHECK: nn.scan 65
+// CHECK: nn.take {{.*}} tensor<66x3000000000000xf32>
+// CHECK: return
+onnx.graph @g(%h: tensor<2x1xf32>, %x: tensor<66x3000000000000xf32>, %y: tensor<66x1000000xf32>) -> !onnx.unknown attributes {inputNames = ["h", "x", "y"], opsets = {ai.onnx = 20 : i64}, outputNames = ["last"]} {
+  %trips = onnx.initializer "trips" = dense<65> : tensor<i64>
+  %pair = onnx.initializer "pair" = dense<[0, 1]> : tensor<2xi64>
+  %last = onnx.initializer "last" = dense<[1]> : tensor<1xi64>
+  %none = onnx.none : none
+  %r = onnx.node "Loop"(%trips, %none, %h) {body} : (tensor<i64>, none, tensor<2x1xf32>) -> !onnx.unknown {
+  ^bb0(%i: tensor<i64>, %go: tensor<i1>, %s: tensor<2x1xf32>):
+    %rows = onnx.node "Add"(%i, %pair) : (tensor<i64>, tensor<2xi64>) -> !onnx.unknown
+    %a = onnx.node "Gather"(%x, %rows) : (tensor<66x3000000000000xf32>, !onnx.unknown) -> !onnx.unknown
+    %b = onnx.node "Gather"(%y, %i) : (tensor<66x1000000xf32>, tensor<i64>) -> !onnx.unknown
+    %suma = onnx.node "ReduceSum"(%a, %last) : (!onnx.unknown, tensor<1xi64>) -> !onnx.unknown
+    %sumb = onnx.node "ReduceSum"(%b) : (!onnx.unknown) -> !onnx.unknown
+    %both = onnx.node "Add"(%suma, %sumb) : (!onnx.unknown, !onnx.unknown) -> !onnx.unknown
+    %next = onnx.node "Mul"(%s, %both) : (tensor<2x1xf32>, !onnx.unknown) -> !onnx.unknown
+    onnx.return %go, %next : tensor<i1>, !onnx.unknown
+  }
+  onnx.return %r : !onnx.unknown
+}
