@@ -5,8 +5,10 @@ cudart, cuBLASLt and cuDNN. No GPU is needed."""
 import re
 import shutil
 
+import numpy as np
 import pytest
 
+import test_loops
 from gpuopt.driver import find_driver
 from emulated import nvidia_wheels
 from exports import export_case
@@ -22,11 +24,9 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize("name", QUICK + [pytest.param(name, marks=pytest.mark.full) for name in FULL])
-def test_builds_for_gpus(name, tmp_path):
-    case = export_case(name, tmp_path / "model.onnx")
-    program = tmp_path / "program"
-    execute([find_driver(), "compile", tmp_path / "model.onnx", "-o", program, "--target=cuda", f"--batch-size={case.batch}"])
+def build(model, *flags):
+    program = model.with_name("program")
+    execute([find_driver(), "compile", model, "-o", program, "--target=cuda", *flags])
     # nvcc's warnings come from its front end. To optimise as for a user takes half of the time.
     optimization = f"{OPTIMIZATION} -Xcicc {OPTIMIZATION} -Xptxas {OPTIMIZATION}"
     configured = execute(["cmake", "-S", program, "-B", program / "build", f"-DNVIDIA_WHEELS={nvidia_wheels()}",
@@ -37,6 +37,20 @@ def test_builds_for_gpus(name, tmp_path):
     # Not that of nvcc, or the latest that this CMake knows: all users compile the same language.
     assert commands and all("-std=c++17" in command for command in commands), commands
     assert "warning" not in output.replace("all-warnings", ""), output
+    return program
+
+
+def test_loops_build_for_gpus(tmp_path):
+    """Those of an LSTM and of a Loop, of more iterations than are unrolled."""
+    test_loops.write_layers(tmp_path / "model.onnx", np.float32)
+    program = build(tmp_path / "model.onnx", "--loss=none")
+    assert (program / "step.cu").read_text().count("iteration < 66") >= 4
+
+
+@pytest.mark.parametrize("name", QUICK + [pytest.param(name, marks=pytest.mark.full) for name in FULL])
+def test_builds_for_gpus(name, tmp_path):
+    case = export_case(name, tmp_path / "model.onnx")
+    program = build(tmp_path / "model.onnx", f"--batch-size={case.batch}")
     needed = execute(["readelf", "-d", program / "build" / "trainer"])
     source = (program / "step.cu").read_text()
     # The linker leaves out what is not called.

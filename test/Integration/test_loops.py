@@ -10,6 +10,7 @@ import pytest
 import torch
 from onnx import TensorProto, helper, numpy_helper
 
+from emulated import EmulatedTrainer, needs_target
 from gpuopt.driver import find_driver
 from op_cases_loops import COMPOSED
 from op_cases_signals import node
@@ -58,18 +59,53 @@ def write(path, form, iterations, dtype=np.float64):
     onnx.save(helper.make_model(model, opset_imports=[helper.make_opsetid("", 20)], ir_version=9), path)
 
 
+def write_layers(path, dtype):
+    """An LSTM, and a Loop over its rows."""
+    element = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    random = np.random.default_rng(6)
+    shapes = {"lstm_w": (1, 4 * SIZE, WIDTH), "lstm_r": (1, 4 * SIZE, SIZE), "lstm_b": (1, 8 * SIZE)}
+    layers = weights(dtype) | {name: (0.5 * random.standard_normal(shape)).astype(dtype) for name, shape in shapes.items()}
+    del layers["w"]
+    body = graph([node("Gather", ["inputs", "iteration"], ["part"]), *CELL, node("Identity", ["new_h"], ["row"])],
+                 ["iteration", "condition", "h", "m"], ["condition", "new_h", "new_m", "row"], element)
+    nodes = [node("Transpose", ["x"], ["steps"], perm=[1, 0, 2]), node("LSTM", ["steps", "lstm_w", "lstm_r", "lstm_b"], ["lstm"], hidden_size=SIZE),
+             node("Squeeze", ["lstm", "one"], ["inputs"]), node("Loop", ["trips", "true", "h0", "m0"], ["last", "mean", "rows"], body=body, name="loop"),
+             node("ReduceMean", ["rows"], ["of_rows"], keepdims=0), node("ReduceSum", ["mean"], ["of_mean"], keepdims=0), node("Add", ["of_rows", "of_mean"], ["loss"])]
+    constants = {"trips": np.array(FEW), "true": np.array(True), "one": np.array([1])}
+    model = helper.make_graph(nodes, "layers", [helper.make_tensor_value_info("x", element, [BATCH, FEW, WIDTH])], [helper.make_tensor_value_info("loss", element, [])],
+                              [numpy_helper.from_array(value, name) for name, value in (layers | constants).items()])
+    onnx.save(helper.make_model(model, opset_imports=[helper.make_opsetid("", 20)], ir_version=9), path)
+    return layers
+
+
+def lstm_rows(x, values):
+    """The hidden states of an LSTM with ONNX's order of gates, for each step."""
+    rows, h = [], torch.zeros(BATCH, SIZE, dtype=x.dtype)
+    cell, bias = torch.zeros_like(h), values["lstm_b"][0].view(2, -1).sum(0)
+    for step in x.unbind(1):
+        i, o, f, c = (step @ values["lstm_w"][0].T + h @ values["lstm_r"][0].T + bias).chunk(4, 1)
+        cell = torch.sigmoid(f) * cell + torch.sigmoid(i) * torch.tanh(c)
+        h = torch.sigmoid(o) * torch.tanh(cell)
+        rows.append(h)
+    return rows
+
+
+def loss_of_cell(values, parts):
+    h, m, rows = values["h0"], values["m0"], []
+    for part in parts:
+        h = torch.tanh(h @ values["r"] + part)
+        m = m * torch.sigmoid(values["decay"]) + h * h
+        rows.append(h)
+    return torch.stack(rows, 1).mean() + m.sum()
+
+
 def train(x, dtype=np.float64):
     """The losses of each step, and the weights after the last one, of PyTorch in double precision; the weights are
     those of a file in `dtype` at first."""
     values = {name: torch.from_numpy(value.astype(np.float64)).requires_grad_() for name, value in weights(dtype).items()}
     losses = []
     for batch in x:
-        inputs, h, m, rows = torch.from_numpy(batch) @ values["w"], values["h0"], values["m0"], []
-        for part in inputs.unbind(1):
-            h = torch.tanh(h @ values["r"] + part)
-            m = m * torch.sigmoid(values["decay"]) + h * h
-            rows.append(h)
-        loss = torch.stack(rows, 1).mean() + m.sum()
+        loss = loss_of_cell(values, (torch.from_numpy(batch) @ values["w"]).unbind(1))
         losses.append(loss.item())
         for value, gradient in zip(values.values(), torch.autograd.grad(loss, list(values.values()))):
             value.data -= RATE * gradient
@@ -181,3 +217,29 @@ def test_iterations_with_running_statistics(tmp_path):
         np.testing.assert_allclose(gradients[name], values[name].grad.numpy(), rtol=1e-9, atol=1e-12, err_msg=name)
     for name in ("mean", "variance"):
         assert not gradients[name].any()
+
+
+def check_layers(trainer, layers, dtype, **tolerance):
+    """Compares the loss and all gradients of `write_layers` with PyTorch's in double precision."""
+    x = np.random.default_rng(7).standard_normal((BATCH, FEW, WIDTH)).astype(dtype)
+    loss, gradients, _ = gradients_of(trainer, {"x": x}, None)
+    values = {name: torch.from_numpy(value.astype(np.float64)).requires_grad_() for name, value in layers.items()}
+    expected = loss_of_cell(values, lstm_rows(torch.from_numpy(x.astype(np.float64)), values))
+    expected.backward()
+    assert loss == pytest.approx(expected.item(), rel=1e-5)
+    for name, value in values.items():
+        np.testing.assert_allclose(gradients[name], value.grad.numpy(), err_msg=name, **tolerance)
+    return x
+
+
+@needs_target
+def test_loops_of_the_cuda_program(tmp_path):
+    """By the threads of the CUDA program, each of its steps, and the graph that the third one replays, has the bits of
+    any order of threads."""
+    layers = write_layers(tmp_path / "model.onnx", np.float32)
+    trainer = EmulatedTrainer(tmp_path / "model.onnx", tmp_path / "program", loss="none")
+    assert (tmp_path / "program" / "step.cu").read_text().count("iteration < 66") >= 4
+    x = check_layers(trainer, layers, np.float32, rtol=1e-4, atol=1e-5)
+    one, other = [trainer.run_in_order(seed, {"x": x}, max_steps=4, learning_rate=RATE, lr_scheduler_type="constant") for seed in (1, 2)]
+    assert one.losses == other.losses and one.losses[-1] < one.losses[0]
+    assert not [name for name in one.weights if one.weights[name].tobytes() != other.weights[name].tobytes()]
