@@ -499,6 +499,11 @@ private:
     if (isa<onnx::NodeOp>(conversion.node->getParentOp()) &&
         conversion.node.getGraphs().empty())
       conversion.state.unrolledNodes += llvm::range_size(added);
+    for (Operation &op : added)
+      for (Value result : op.getResults())
+        if (auto type = dyn_cast<RankedTensorType>(result.getType());
+            type && !conversion.isShape(type.getShape()))
+          return failure();
     if (llvm::any_of(added, computesUnsigned))
       return conversion.fail("unsigned integers must be constants");
     for (const Converted &output : conversion.outputs)

@@ -12,8 +12,12 @@
 // CHECK-NEXT: Resize (opset 23) at 'filtered': a dimension of 4 elements is too large to be resized to 8000000 in this way
 // CHECK-NEXT: GridSample (opset 23) at 'sampled': each result reads 4^6 elements, but at most 1024 are supported
 // CHECK-NEXT: ScatterND (opset 23) at 'scalar': operand and indices must have rank 1 or more
+// CHECK-NEXT: Gather (opset 23) at 'rows': the result has more than 2^48 elements
+// CHECK-NEXT: MatMul (opset 23) at 'outer': the result has more than 2^48 elements
+// CHECK-NEXT: Add (opset 23) at 'spread': the result has more than 2^48 elements
+// CHECK-NEXT: Einsum (opset 23) at 'all_pairs': the result has more than 2^48 elements
 // CHECK-NEXT: docs/onnx-operators.md
-onnx.graph @g(%v: tensor<4xf32>, %s: tensor<f32>, %n: tensor<1x1xi64>, %image: tensor<1x1x2x2x2x2x2x2xf32>, %grid: tensor<1x1x1x1x1x1x1x6xf32>) -> !onnx.unknown attributes {inputNames = ["v", "s", "n", "image", "grid"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y"]} {
+onnx.graph @g(%v: tensor<4xf32>, %s: tensor<f32>, %n: tensor<1x1xi64>, %image: tensor<1x1x2x2x2x2x2x2xf32>, %grid: tensor<1x1x1x1x1x1x1x6xf32>, %tall: tensor<4294967296x1xf32>, %flat: tensor<1x4294967296xf32>, %places: tensor<4294967296xi64>) -> !onnx.unknown attributes {inputNames = ["v", "s", "n", "image", "grid", "tall", "flat", "places"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y"]} {
   %many = onnx.initializer "many" = dense<1099511627776> : tensor<1xi64>
   %square = onnx.initializer "square" = dense<1048576> : tensor<2xi64>
   %pads = onnx.initializer "pads" = dense<[0, 1099511627776]> : tensor<2xi64>
@@ -33,5 +37,10 @@ onnx.graph @g(%v: tensor<4xf32>, %s: tensor<f32>, %n: tensor<1x1xi64>, %image: t
   %filtered = onnx.node "Resize"(%v, %none, %none, %wide) {mode = "linear", antialias = 1 : i64} : (tensor<4xf32>, none, none, tensor<1xi64>) -> !onnx.unknown loc("filtered")
   %6 = onnx.node "GridSample"(%image, %grid) {mode = "cubic"} : (tensor<1x1x2x2x2x2x2x2xf32>, tensor<1x1x1x1x1x1x1x6xf32>) -> !onnx.unknown loc("sampled")
   %7 = onnx.node "ScatterND"(%s, %n, %v) : (tensor<f32>, tensor<1x1xi64>, tensor<4xf32>) -> !onnx.unknown loc("scalar")
+  // 2^64 elements, whose number would be 0 in 64 bits.
+  %rows = onnx.node "Gather"(%tall, %places) {axis = 1 : i64} : (tensor<4294967296x1xf32>, tensor<4294967296xi64>) -> !onnx.unknown loc("rows")
+  %outer = onnx.node "MatMul"(%tall, %flat) : (tensor<4294967296x1xf32>, tensor<1x4294967296xf32>) -> !onnx.unknown loc("outer")
+  %spread = onnx.node "Add"(%tall, %flat) : (tensor<4294967296x1xf32>, tensor<1x4294967296xf32>) -> !onnx.unknown loc("spread")
+  %all_pairs = onnx.node "Einsum"(%tall, %tall) {equation = "ab,cb->ac"} : (tensor<4294967296x1xf32>, tensor<4294967296x1xf32>) -> !onnx.unknown loc("all_pairs")
   onnx.return %1 : !onnx.unknown
 }
