@@ -2,7 +2,7 @@
 
 A graph grows by one operator at a time. Each node is evaluated in double precision as it is added, by onnx's reference
 evaluator, so shapes, indices and domains are right, and what gets too large or infinite is taken back. The operators
-are in random_operators.py and random_layers.py. A seed and an opset give the same graph everywhere.
+are in random_operators.py, random_layers.py and random_loops.py. A seed and an opset give the same graph everywhere.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import math
 import random
 import warnings
 import zlib
-from typing import Any, Callable
+from typing import Any, Callable, Sequence
 
 import numpy as np
-from onnx import NodeProto, TensorProto, helper, numpy_helper
+from onnx import GraphProto, NodeProto, TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 NEWEST_OPSET = 26
@@ -90,6 +90,18 @@ def reference(name: str):
     return register
 
 
+# Operators with graphs inside: from the evaluation, their attributes, all values by name, and their operands.
+SUBGRAPHS: dict[str, Callable] = {}
+
+
+def subgraphs(name: str):
+    def register(compute: Callable) -> Callable:
+        SUBGRAPHS[name] = compute
+        return compute
+
+    return register
+
+
 def attributes_of(node: NodeProto) -> dict[str, Any]:
     return {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
 
@@ -101,7 +113,16 @@ class Evaluation:
         self.opset = opset
         self.evaluators: dict[str, Callable] = {}
 
+    def run_graph(self, graph: GraphProto, known: dict[str, Any], arguments: list[Any]) -> list[Any]:
+        """Computes a graph inside of a node, which may read all of `known`."""
+        known = known | dict(zip((value.name for value in graph.input), arguments))
+        for node in graph.node:
+            known.update(zip(node.output, self.run(node, known)))
+        return [known[value.name] for value in graph.output]
+
     def run(self, node: NodeProto, known: dict[str, Any]) -> list[Any]:
+        if node.op_type in SUBGRAPHS:
+            return SUBGRAPHS[node.op_type](self, attributes_of(node), known, *(known[name] if name else None for name in node.input))
         if node.op_type in REFERENCES:
             result = REFERENCES[node.op_type](attributes_of(node), *(known[name] if name else None for name in node.input))
             return list(result) if isinstance(result, tuple) else [result]
@@ -260,24 +281,25 @@ class Graph:
 
     # Growth.
 
-    def node(self, op: str, inputs: list[Value | None], outputs: int = 1, **attributes: Any) -> Any:
-        """Adds a node and returns its value, or a list of several. Raises Rejected if a result is no fit number."""
+    def node(self, op: str, inputs: list[Value | None], outputs: int = 1, captured: Sequence[Value] = (), **attributes: Any) -> Any:
+        """Adds a node and returns its value, or a list of several. Graphs inside of it read `captured`. Raises Rejected
+        if a result is no fit number."""
         name = self.new_name(op)
         names = [f"{name}.{i}" for i in range(outputs)] if outputs > 1 else [name]
         node = helper.make_node(op, [value.name if value else "" for value in inputs], names, name=name, **attributes)
         with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
             try:
-                arrays = self.evaluation.run(node, {value.name: value.array for value in inputs if value})
+                arrays = self.evaluation.run(node, {value.name: value.array for value in (*inputs, *captured) if value})
             except (TypeError, ValueError, IndexError, RuntimeError) as error:
                 raise Rejected(f"onnx's evaluator cannot compute {op}: {error}") from error
-        is_known = all(value.is_known for value in inputs if value)
+        is_known = all(value.is_known for value in (*inputs, *captured) if value)
         results = []
         for result, array in zip(names, arrays):
             array = array if isinstance(array, list) else np.asarray(array)
             self._check(array)
             results.append(Value(result, array, is_known))
         self.nodes.append(node)
-        self.used |= {value.name for value in inputs if value}
+        self.used |= {value.name for value in (*inputs, *captured) if value}
         for value in results:
             if isinstance(value.array, np.ndarray):
                 self._keep(value)

@@ -268,9 +268,10 @@ def add_dropout(graph: Graph, name: str):
 @operator("LSTM", "GRU", "RNN")
 def add_recurrent(graph: Graph, name: str):
     gates, states = {"LSTM": (4, 2), "GRU": (3, 1), "RNN": (1, 1)}[name]
-    x = graph.float(3, 3, most=200)
+    is_long = graph.chance(0.2)  # more steps than are unrolled
+    x = graph.parameter((66, graph.random.randint(1, 2), graph.random.randint(1, 3))) if is_long else graph.float(3, 3, most=200)
     steps, batch, size = x.shape
-    if steps > 9 or size > 40:
+    if (steps > 9 and not is_long) or size > 40:
         raise Rejected
     hidden = graph.random.randint(1, 4)
     direction = graph.choose(["forward", "reverse", "bidirectional"])

@@ -28,6 +28,7 @@ import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
 import random_layers  # noqa: F401: registers operators
+import random_loops  # noqa: F401
 import random_operators  # noqa: F401
 from gpuopt.driver import arguments, find_driver
 from random_graph import Evaluation, Graph, Value, make_graph
@@ -52,6 +53,13 @@ def in_single(node: onnx.NodeProto) -> onnx.NodeProto:
             attribute.i = TensorProto.FLOAT
         if attribute.HasField("t") and attribute.t.data_type == TensorProto.DOUBLE:
             attribute.t.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(attribute.t).astype(np.float32), attribute.t.name))
+        if attribute.HasField("g"):
+            nodes = [in_single(inner) for inner in attribute.g.node]
+            del attribute.g.node[:]
+            attribute.g.node.extend(nodes)
+            for value in (*attribute.g.input, *attribute.g.output):
+                if value.type.tensor_type.elem_type == TensorProto.DOUBLE:
+                    value.type.tensor_type.elem_type = TensorProto.FLOAT
     return node
 
 

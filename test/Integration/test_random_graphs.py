@@ -95,9 +95,9 @@ def test_checks_find_what_is_wrong():
 ABSENT = set("""
     AffineGrid Bernoulli BitCast BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor BlackmanWindow CausalConvWithState CenterCropPad Col2Im
     Compress ConcatFromSequence Constant ConstantOfShape ConvInteger CumProd DeformConv DequantizeLinear DynamicQuantizeLinear GlobalLpPool
-    GridSample HammingWindow HannWindow Hardmax If LRN LinearAttention Loop LpPool MatMulInteger MaxUnpool MelWeightMatrix Multinomial
+    GridSample HammingWindow HannWindow Hardmax LRN LinearAttention LpPool MatMulInteger MaxUnpool MelWeightMatrix Multinomial
     NegativeLogLikelihoodLoss NonZero Optional OptionalGetElement OptionalHasElement QLinearConv QLinearMatMul QuantizeLinear RandomNormal
-    RandomNormalLike RandomUniform RandomUniformLike ReverseSequence RoiAlign RotaryEmbedding STFT Scan Scatter SequenceAt SequenceEmpty
+    RandomNormalLike RandomUniform RandomUniformLike ReverseSequence RoiAlign RotaryEmbedding STFT Scatter SequenceAt SequenceEmpty
     SequenceErase SequenceInsert SequenceLength SequenceMap SoftmaxCrossEntropyLoss SwiGLU TensorScatter Unique Upsample""".split())
 
 
