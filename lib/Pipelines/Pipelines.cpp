@@ -278,6 +278,10 @@ static void addSchedule(OpPassManager &passes, const PipelineOptions &options,
   // All kernels, copies and casts exist. A result that is written over an
   // operand needs no memory of its own, which the schedule has to know.
   passes.addPass(kernels::createMarkInPlace());
+  // Pads that hold zeros keep them where a kernel writes over its operand. What
+  // has spare rows is larger, which all that follows has to know.
+  kernels::ReserveRowsOptions rows;
+  passes.addPass(kernels::createReserveRows(withKernelDevice(rows, options)));
   // Copies in half precision and the workspace exist, so all state does. The
   // budget of the schedule is what the state leaves.
   passes.addPass(train::createPlanState());

@@ -64,7 +64,7 @@ class MaskedLogits(Logits):
 
 
 class Columns(torch.nn.Module):
-    """A linear layer whose weight lies as [inputs, outputs]."""
+    """A linear layer whose weight lies as [inputs, outputs], unlike torch.nn.Linear's."""
 
     def __init__(self, inputs: int, outputs: int):
         super().__init__()
@@ -74,8 +74,13 @@ class Columns(torch.nn.Module):
         return x @ self.weight
 
 
-def gpt2(layers: int, width: int, heads: int, vocabulary: int, tokens: int, length: int, batch: int, dropout=0.0, attention="eager", tied=True) -> Case:
-    """Not tied, the weight of the head lies as [width, vocabulary]."""
+class LinearWithoutBias(torch.nn.Linear):
+    def __init__(self, inputs: int, outputs: int):
+        super().__init__(inputs, outputs, bias=False)
+
+
+def gpt2(layers: int, width: int, heads: int, vocabulary: int, tokens: int, length: int, batch: int, dropout=0.0, attention="eager", tied=True, head=Columns) -> Case:
+    """Not tied, the weight of the head lies as [width, vocabulary], or as `head` has it."""
     from transformers import GPT2Config, GPT2LMHeadModel
 
     config = GPT2Config(
@@ -86,7 +91,7 @@ def gpt2(layers: int, width: int, heads: int, vocabulary: int, tokens: int, leng
     text = np.random.default_rng(0).integers(0, vocabulary, (4 * batch, length + 1))
     model = GPT2LMHeadModel(config)
     if not tied:
-        model.lm_head = Columns(width, vocabulary)
+        model.lm_head = head(width, vocabulary)
     return Case(CausalLogits(model), {"input_ids": text[:, :-1].copy()}, text[:, 1:].copy(), batch)
 
 
@@ -283,6 +288,7 @@ MODELS: dict[str, Callable[[], Case]] = {
     "gpt2-vocabulary": lambda: gpt2(1, 16, 1, 8209, 8, 8, 2),
     "gpt2-odd": lambda: gpt2(2, 32, 2, 509, 16, 16, 2),
     "gpt2-odd-untied": lambda: gpt2(2, 32, 2, 509, 16, 16, 2, tied=False),
+    "gpt2-odd-linear": lambda: gpt2(2, 32, 2, 509, 16, 16, 2, tied=False, head=LinearWithoutBias),
     "gpt2-bench": lambda: gpt2(4, 128, 4, 256, 64, 64, 8),
     "gpt2": lambda: gpt2(12, 768, 12, 50257, 1024, 64, 4),
     "gpt2-two-layers": lambda: gpt2(2, 768, 12, 50257, 1024, 1024, 1),

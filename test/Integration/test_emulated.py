@@ -330,7 +330,8 @@ def test_sums_of_columns_beside_rows(name, precision, tmp_path, monkeypatch, one
         assert error <= 2e-4, parameter
 
 
-# After each product with 509 columns, what lies behind these becomes NaN, in every row.
+# After each product that makes rows of words, what lies behind column FROM becomes NaN, in every row, and so do spare rows
+# of the gradient of the weight, as it lies.
 POISON = """
 template <class C>
 KERNEL void poison(C *c, int64_t from, int64_t pitch) {
@@ -341,34 +342,51 @@ KERNEL void poison(C *c, int64_t from, int64_t pitch) {
 template <class T, class C>
 void gemm(Context &ctx, const GemmShape &shape, const T *a, const T *b, C *c, GemmOptions o = {}) {
   sound_gemm(ctx, shape, a, b, c, o);
-  if (shape.n == 509 && shape.c_n == 1)
+  if ((shape.n == 509 || shape.n == 512) && shape.c_n == 1)
     launch(ctx, shape.m, 32, poison<C>, c, int64_t(FROM), shape.c_m);
+  if (shape.n == 512 && shape.c_m == 1)
+    launch(ctx, 1, 32, poison<C>, c, 509 * shape.c_n, 512 * shape.c_n);
+  if (shape.m == 512 && shape.c_n == 1)
+    launch(ctx, 1, 32, poison<C>, c, 509 * shape.c_m, 512 * shape.c_m);
 }
 } // namespace gpuopt
 """
 
 
-@pytest.mark.parametrize("name, precision", [("gpt2-odd", "fp16"), ("gpt2-odd", "bf16"), ("gpt2-odd-untied", "fp16")])
-def test_padded_rows(name, precision, tmp_path):
-    """Rows of 509 logits begin 512 elements apart where products are slow, and nothing depends on what is in the pads.
-    The gradient of the head, which is a sum over chunks, is written as the embedding lies. A head of its own has rows
-    of 509 elements as well, and is cast in each step."""
+@pytest.mark.parametrize("name, precision, chunks", [
+    ("gpt2-odd", "fp16", 2), ("gpt2-odd", "bf16", 2), ("gpt2-odd", "bf16", 1), ("gpt2-odd-linear", "fp16", 2),
+    ("gpt2-odd-untied", "fp16", 2)])
+def test_padded_rows(name, precision, chunks, tmp_path):
+    """Rows of 509 logits begin 512 elements apart where products are slow. A weight that lies as [509, 32] has three spare
+    rows of zeros in its copy in half precision, and its gradient, which is a sum over chunks, any three, so that products
+    go on to 512: what they find in the pads of the logits has to be zero. A head that lies as [32, 509] has rows of 509
+    elements as well. It is cast in each step, sums end with the last word, and nothing depends on what is in the pads."""
     device = tmp_path / "slow.json"
     device.write_text(json.dumps(
         {"base": "h200", "name": "slow products", "f32ProductsPerSecond": 1e8, "f16ProductsPerSecond": 1e9,
          "bf16ProductsPerSecond": 1e9}))
-    model = Emulated(name, tmp_path / "model", precision=precision, device=device, loss_chunks=2, debug_overflow=True)
+    model = Emulated(name, tmp_path / "model", precision=precision, device=device, loss_chunks=chunks, debug_overflow=True)
     half, scale = ("f16", {"init_scale": 64.0}) if precision == "fp16" else ("bf16", {})
     folder = model.trainer.folder
-    assert f"{half}[1,16,509] rows 512 apart" in (folder / "memory.h").read_text()
-    assert (f"{half}[32,509] rows 512 apart" in (folder / "memory.h").read_text()) == (name == "gpt2-odd-untied")
-    step = (folder / "step.cu").read_text()
+    memory, step = (folder / "memory.h").read_text(), (folder / "step.cu").read_text()
+    assert f"{half}[{2 // chunks},16,509] rows 512 apart" in memory
     assert "509, /*pitch=*/512" in step  # of the checks
-    strides = {"gpt2-odd": r"\.c_n = 32", "gpt2-odd-untied": r"\.c_m = 509"}[name]  # the other one is 1
-    assert re.search(rf"kGemm32x509x16_tn = \{{[^}}]*{strides}\}}", step)
+    ends = set(re.findall(r"kGemm(\w+) = ", step)) & {f"32x509x{16 * 2 // chunks}_tn", f"{16 * 2 // chunks}x32x509_nt"}
+    lies_by_words = name != "gpt2-odd-untied"
+    if lies_by_words:
+        assert len(re.findall(r"f(?:16|32)\[509,32\] and 3 spare rows", memory)) >= 2  # the copy and the gradient
+        assert not re.search(r"\.[mnk] = 509\b", step)
+    else:
+        assert f"{half}[32,509] rows 512 apart" in memory and "spare rows" not in memory
+        assert len(ends) == 2 and re.search(r"kGemm32x509x16_tn = \{[^}]*\.c_m = 509\}", step)
     one, other = model.train(seed=1, **scale), model.train(seed=2, **scale)
     np.testing.assert_allclose(one.losses, model.train_torch(), rtol=1e-2 if precision == "fp16" else 3e-2)
     assert_same_bits(one, other)
+
+    # Another process has zeros in spare rows as well.
+    model.train(seed=1, steps=2, save_steps=2, **scale)
+    rest = model.train(seed=1, resume=folder / f"run{model.trainer.runs}/checkpoint-2", **scale)
+    assert rest.losses == one.losses[2:]
 
     gemm = folder / "gpuopt/ops/gemm_cuda.h"
     sound = gemm.read_text()
@@ -379,9 +397,11 @@ def test_padded_rows(name, precision, tmp_path):
         execute(["cmake", "--build", folder / "build"])
         return model.train(seed=1, **scale)
 
-    assert_same_bits(one, train_poisoned(509))
+    # The last logit matters, and the pads where sums go on through them.
+    matters = 512 if lies_by_words else 509
+    assert_same_bits(one, train_poisoned(matters))
     with pytest.raises(CommandFailed, match="diverged|not finite"):
-        train_poisoned(508)  # the last logit
+        train_poisoned(matters - 1)
 
 
 def test_under_sanitizers(tmp_path):

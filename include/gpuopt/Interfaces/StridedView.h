@@ -20,6 +20,10 @@ struct StridedView {
   mlir::Value buffer; ///< The value that owns it.
   int64_t offset = 0;
   llvm::SmallVector<int64_t> sizes, strides;
+  /// How far each dimension goes on with its stride, through memory that holds
+  /// no elements and is nobody else's. Empty if no further than `sizes`.
+  llvm::SmallVector<int64_t> extents = {};
+  bool hasZeroPads = false; ///< Whether that memory holds zeros.
 
   /// Whether the elements are in row-major order without gaps or repetition,
   /// beginning at `offset`.

@@ -1,4 +1,4 @@
-//===- RowPitch.h - How far apart rows of tensors lie -----------*- C++ -*-===//
+//===- RowPitch.h - Memory between and behind rows of tensors ---*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -15,6 +15,11 @@
 // What lies between rows, the pad, belongs to the tensor's memory, but nobody
 // may use what is in it.
 //
+// A matrix may also have spare rows behind its last one, and the encoding may
+// say that pads and spare rows hold zeros, so that sums may run over them:
+//
+//   tensor<50257x768xf16, {spare_rows = 47 : i64, zeros}>
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef GPUOPT_SUPPORT_ROWPITCH_H
@@ -22,6 +27,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include <optional>
 
 namespace gpuopt {
 
@@ -42,19 +48,42 @@ inline llvm::SmallVector<int64_t> stridesOfRows(llvm::ArrayRef<int64_t> sizes,
   return strides;
 }
 
-/// Returns the number in an encoding that is a row pitch and nothing else, or
-/// 0.
-inline int64_t encodedRowPitch(mlir::Attribute encoding) {
-  auto members = mlir::dyn_cast_or_null<mlir::DictionaryAttr>(encoding);
-  auto pitch = members && members.size() == 1
-                   ? members.getAs<mlir::IntegerAttr>("row_pitch")
-                   : mlir::IntegerAttr();
-  return pitch ? pitch.getInt() : 0;
+/// What the encoding of a type says of memory that no element lies in.
+struct Pads {
+  int64_t rowPitch = 0;  ///< 0 of dense rows.
+  int64_t spareRows = 0; ///< Behind the last row.
+  bool areZeros = false; ///< Whether all of that memory holds zeros.
+};
+
+/// Returns what an encoding says; nothing of one that says something else.
+inline std::optional<Pads> padsIn(mlir::Attribute encoding) {
+  Pads pads;
+  if (!encoding)
+    return pads;
+  auto members = mlir::dyn_cast<mlir::DictionaryAttr>(encoding);
+  if (!members)
+    return std::nullopt;
+  for (mlir::NamedAttribute member : members) {
+    auto number = mlir::dyn_cast<mlir::IntegerAttr>(member.getValue());
+    if (member.getName() == "row_pitch" && number)
+      pads.rowPitch = number.getInt();
+    else if (member.getName() == "spare_rows" && number)
+      pads.spareRows = number.getInt();
+    else if (member.getName() == "zeros" &&
+             mlir::isa<mlir::UnitAttr>(member.getValue()))
+      pads.areZeros = true;
+    else
+      return std::nullopt;
+  }
+  return pads;
+}
+inline Pads padsOf(mlir::RankedTensorType type) {
+  return padsIn(type.getEncoding()).value_or(Pads());
 }
 
 /// Returns the elements from one row to the next.
 inline int64_t rowPitchOf(mlir::RankedTensorType type) {
-  int64_t encoded = encodedRowPitch(type.getEncoding());
+  int64_t encoded = padsOf(type).rowPitch;
   return encoded ? encoded : rowSizeOf(type);
 }
 
@@ -63,46 +92,82 @@ inline llvm::SmallVector<int64_t> stridesInMemory(mlir::RankedTensorType type) {
   return stridesOfRows(type.getShape(), rowPitchOf(type));
 }
 
-/// Returns the same tensor as a dense one.
-inline mlir::RankedTensorType withoutRowPitch(mlir::RankedTensorType type) {
+/// Returns how far each dimension goes on in the tensor's own memory with the
+/// same stride: rows to the end of their pads, and columns through spare rows.
+inline llvm::SmallVector<int64_t> extentsInMemory(mlir::RankedTensorType type) {
+  llvm::SmallVector<int64_t> extents(type.getShape());
+  if (extents.empty())
+    return extents;
+  extents.back() = rowPitchOf(type);
+  extents.front() += padsOf(type).spareRows;
+  return extents;
+}
+
+/// Returns the same tensor without pads and spare rows.
+inline mlir::RankedTensorType withoutPads(mlir::RankedTensorType type) {
   return mlir::RankedTensorType::get(type.getShape(), type.getElementType());
 }
 
+/// Returns a tensor of at least two dimensions with these pads alone.
+inline mlir::RankedTensorType withPads(mlir::RankedTensorType type,
+                                       const Pads &pads) {
+  mlir::Builder b(type.getContext());
+  llvm::SmallVector<mlir::NamedAttribute> members;
+  if (pads.rowPitch)
+    members.push_back(
+        b.getNamedAttr("row_pitch", b.getI64IntegerAttr(pads.rowPitch)));
+  if (pads.spareRows)
+    members.push_back(
+        b.getNamedAttr("spare_rows", b.getI64IntegerAttr(pads.spareRows)));
+  if (members.empty())
+    return withoutPads(type);
+  if (pads.areZeros)
+    members.push_back(b.getNamedAttr("zeros", b.getUnitAttr()));
+  return mlir::RankedTensorType::get(type.getShape(), type.getElementType(),
+                                     b.getDictionaryAttr(members));
+}
+
 /// Returns a tensor of at least two dimensions with the rows `pitch` elements
-/// apart.
+/// apart, and nothing behind them.
 inline mlir::RankedTensorType withRowPitch(mlir::RankedTensorType type,
                                            int64_t pitch) {
-  if (pitch == rowSizeOf(type))
-    return withoutRowPitch(type);
-  mlir::Builder b(type.getContext());
-  return mlir::RankedTensorType::get(
-      type.getShape(), type.getElementType(),
-      b.getDictionaryAttr(
-          b.getNamedAttr("row_pitch", b.getI64IntegerAttr(pitch))));
+  Pads pads;
+  if (pitch != rowSizeOf(type))
+    pads.rowPitch = pitch;
+  return withPads(type, pads);
 }
 
-/// Whether the encoding is either none or a row pitch that is larger than a
-/// row.
-inline bool hasValidRowPitch(mlir::RankedTensorType type) {
-  return !type.getEncoding() ||
-         (type.getRank() >= 2 &&
-          encodedRowPitch(type.getEncoding()) > rowSizeOf(type));
+/// Whether the encoding is either none or has a row pitch that is larger than a
+/// row, or at most as many spare rows as a matrix has rows, or both.
+inline bool hasValidPads(mlir::RankedTensorType type) {
+  if (!type.getEncoding())
+    return true;
+  std::optional<Pads> pads = padsIn(type.getEncoding());
+  if (!pads || type.getRank() < 2 || (!pads->rowPitch && !pads->spareRows))
+    return false;
+  bool isPitch = !pads->rowPitch || pads->rowPitch > rowSizeOf(type),
+       areSpare =
+           !pads->spareRows || (type.getRank() == 2 && pads->spareRows > 0 &&
+                                pads->spareRows <= type.getDimSize(0));
+  return isPitch && areSpare;
 }
 
-/// Whether two types are equal but for their row pitches.
-inline bool isSameButForPitch(mlir::Type a, mlir::Type b) {
+/// Whether two types are equal but for their pads and spare rows.
+inline bool isSameButForPads(mlir::Type a, mlir::Type b) {
   auto left = mlir::dyn_cast<mlir::RankedTensorType>(a),
        right = mlir::dyn_cast<mlir::RankedTensorType>(b);
   return a == b ||
-         (left && right && hasValidRowPitch(left) && hasValidRowPitch(right) &&
-          withoutRowPitch(left) == withoutRowPitch(right));
+         (left && right && hasValidPads(left) && hasValidPads(right) &&
+          withoutPads(left) == withoutPads(right));
 }
 
 /// Returns the elements from the beginning of a tensor's memory to its end,
-/// with the pads.
+/// with pads and spare rows.
 inline int64_t elementsInMemory(mlir::RankedTensorType type) {
   int64_t size = rowSizeOf(type);
-  return size == 0 ? 0 : type.getNumElements() / size * rowPitchOf(type);
+  return size == 0 ? 0
+                   : (type.getNumElements() / size + padsOf(type).spareRows) *
+                         rowPitchOf(type);
 }
 
 } // namespace gpuopt

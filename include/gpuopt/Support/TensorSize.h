@@ -25,7 +25,7 @@ inline int64_t elementSizeInBytes(mlir::RankedTensorType type) {
   return std::max<int64_t>(type.getElementTypeBitWidth() / 8, 1);
 }
 
-/// Returns the bytes of a tensor in device memory, with the pads of its rows.
+/// Returns the bytes of a tensor in device memory, with pads and spare rows.
 inline int64_t sizeInBytes(mlir::RankedTensorType type) {
   return elementsInMemory(type) * elementSizeInBytes(type);
 }

@@ -49,9 +49,7 @@ std::optional<ProductCalls> gpuopt::productCallsOf(Operation *op) {
   std::optional<CallLayouts> layouts =
       layoutsOf(cast<RuntimeCallOpInterface>(op));
   std::optional<ProductLayout> layout =
-      layouts ? productLayout(*productSpecOf(op), layouts->operands[0],
-                              layouts->operands[1], layouts->results[0])
-              : std::nullopt;
+      layouts ? productLayoutOf(op, *layouts) : std::nullopt;
   if (!layout)
     return std::nullopt;
   const int64_t outer = layout->batch[0], inner = layout->batch[1];

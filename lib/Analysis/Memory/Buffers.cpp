@@ -138,6 +138,7 @@ static StridedView sliceView(StridedView view, nn::SliceOp op) {
     view.strides[dim] *= op.getStrides()[dim];
     view.sizes[dim] = op.getSizes()[dim];
   }
+  view.extents.clear();
   return view;
 }
 
@@ -180,8 +181,12 @@ std::optional<StridedView> gpuopt::viewOf(Value value) {
   Operation *op = value.getDefiningOp();
   if (!isViewOp(op)) {
     auto type = cast<RankedTensorType>(value.getType());
-    return StridedView{bufferOf(value), 0, llvm::to_vector(type.getShape()),
-                       stridesInMemory(type)};
+    return StridedView{bufferOf(value),
+                       0,
+                       llvm::to_vector(type.getShape()),
+                       stridesInMemory(type),
+                       extentsInMemory(type),
+                       padsOf(type).areZeros};
   }
   std::optional<StridedView> source = viewOf(op->getOperand(0));
   if (!source)

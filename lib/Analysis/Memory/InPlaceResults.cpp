@@ -156,7 +156,7 @@ private:
   bool canTake(unsigned result, OpOperand &operand) {
     Value value = op.getResult(result);
     BlockArgument argument = body.getArgument(operand.getOperandNumber());
-    if (!isSameButForPitch(operand.get().getType(), value.getType()) ||
+    if (!isSameButForPads(operand.get().getType(), value.getType()) ||
         !isFull(result) || destinationOf(value).buffer != value ||
         !ownsItsMemory(operand, cast<RankedTensorType>(value.getType())))
       return false;

@@ -35,10 +35,7 @@ bool gpuopt::liesByItself(Value result) {
 
 static std::optional<ProductLayout> layoutOf(ContractOp product) {
   std::optional<CallLayouts> layouts = layoutsOf(product);
-  return layouts ? productLayout(ProductSpec::parse(product.getSpec()),
-                                 layouts->operands[0], layouts->operands[1],
-                                 layouts->results[0])
-                 : std::nullopt;
+  return layouts ? productLayoutOf(product, *layouts) : std::nullopt;
 }
 
 /// Whether the last dimension of a product's result is all of its columns.

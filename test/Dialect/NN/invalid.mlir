@@ -566,6 +566,26 @@ func.func @contract_pitch(%x: tensor<4x8xf32>, %w: tensor<8x3xf32>) {
 
 // -----
 
+func.func @contract_spare_rows(%x: tensor<4x8xf32>, %w: tensor<8x3xf32>) {
+  // expected-error @below {{'nn.contract' op expects from one spare row to as many as a matrix has rows, but got 5 for 'tensor<4x3xf32>'}}
+  %0 = nn.contract "ik,kj->ij" %x, %w spare_rows 5 : tensor<4x8xf32>, tensor<8x3xf32>
+  return
+}
+
+// -----
+
+// A kernel writes no pads, so they are not zero in memory of the result's own.
+func.func @fused_zeros(%x: tensor<4x3xf32, {row_pitch = 8, zeros}>) {
+  // expected-error @below {{expects a result with pads of zeros to be written over an operand of its type, but got 'tensor<4x3xf32, {row_pitch = 8 : i64, zeros}>'}}
+  %0 = nn.fused "copy" %x : tensor<4x3xf32, {row_pitch = 8, zeros}> -> tensor<4x3xf32, {row_pitch = 8, zeros}> {
+  ^bb0(%a: tensor<4x3xf32>):
+    nn.yield %a : tensor<4x3xf32>
+  }
+  return
+}
+
+// -----
+
 // Rows within a kernel do not lie in memory.
 func.func @fused_pitch(%x: tensor<4x3xf32, {row_pitch = 8}>) {
   // expected-error @below {{expects a body with the operands' types as arguments that yields the results' types}}

@@ -35,6 +35,10 @@ func.func @contractions(%x: tensor<4x8x16xf32>, %w: tensor<16x32xf32>, %ids: ten
   ^bb0(%a: tensor<4x8x32xf32>):
     nn.yield %a : tensor<4x8x32xf32>
   }
+  // CHECK: nn.contract "btc,btd->cd" %{{.*}}, %{{.*}} spare_rows 8 : tensor<4x8x16xf32>, tensor<4x8x32xf32, {row_pitch = 40 : i64}>
+  // CHECK-NEXT: nn.contract "btc,cd->btd" %{{.*}}, %{{.*}} : tensor<4x8x16xf32>, tensor<16x32xf32, {spare_rows = 8 : i64}>
+  %spare = nn.contract "btc,btd->cd" %x, %padded spare_rows 8 : tensor<4x8x16xf32>, tensor<4x8x32xf32, {row_pitch = 40 : i64}>
+  %again = nn.contract "btc,cd->btd" %x, %spare : tensor<4x8x16xf32>, tensor<16x32xf32, {spare_rows = 8 : i64}>
   // CHECK: nn.contract "btc,cd->btd" %{{.*}}, %{{.*}} bias %{{.*}} : tensor<4x8x16xf32>, tensor<16x32xf32> bias tensor<32xf32>
   %biased = nn.contract "btc,cd->btd" %x, %w bias %bias : tensor<4x8x16xf32>, tensor<16x32xf32> bias tensor<32xf32>
   // CHECK: nn.reduce sum %{{.*}} [0, 1] : tensor<4x8x32xf32>

@@ -7,6 +7,7 @@
 #include "gpuopt/Analysis/Costs/ProductCost.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/Pipelines/RegisterAll.h"
+#include "gpuopt/Support/RowPitch.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"
@@ -368,6 +369,58 @@ TEST_F(CostModelTest, RowsOfAnOddLengthMayBeginEvenly) {
   // The last column is a call by itself.
   EXPECT_EQ(productCallsOf(padded)->endCalls, 1);
   EXPECT_EQ(workOf(padded, h200).launches, 2);
+}
+
+TEST_F(CostModelTest, PadsAndSpareRowsNeedNoOddEnds) {
+  DeviceModel h200 = deviceOf("h200");
+  const std::string pitch = "{row_pitch = 50304 : i64}",
+                    zeros = "{row_pitch = 50304 : i64, zeros}",
+                    spare = "{spare_rows = 47 : i64, zeros}";
+  auto product = [&](const std::string &what, const std::string &left,
+                     const std::string &right) {
+    return first<nn::ContractOp>("\"a\" %a: tensor<" + left +
+                                     ">, \"b\" %b: tensor<" + right + ">",
+                                 "%0 = nn.contract " + what + " : tensor<" +
+                                     left + ">, tensor<" + right + ">\n");
+  };
+  const std::string x = "4096x768xf16", w = "50257x768xf16, " + spare,
+                    dense = "50257x768xf16", logits = "4096x50257xf16, ";
+  // The pads of logits are written, and may hold anything, ...
+  nn::ContractOp op = product("\"tk,vk->tv\" %a, %b row_pitch 50304", x, w);
+  EXPECT_EQ(productCallsOf(op)->n, 50304);
+  EXPECT_EQ(productCallsOf(op)->endCalls, 0);
+  EXPECT_TRUE(productCallsOf(op)->hasAlignedRows);
+  EXPECT_EQ(workOf(op, h200).launches, 1);
+  // ... but they hold zeros, as the spare rows do.
+  EXPECT_TRUE(padsOf(op.getType()).areZeros);
+  // A sum needs zeros in both operands.
+  op = product("\"tv,vk->tk\" %a, %b", logits + zeros, w);
+  EXPECT_EQ(productCallsOf(op)->k, 50304);
+  EXPECT_EQ(productCallsOf(op)->endCalls, 0);
+  op = product("\"tv,vk->tk\" %a, %b", logits + pitch, w);
+  EXPECT_EQ(productCallsOf(op)->k, 50257);
+  EXPECT_EQ(productCallsOf(op)->endCalls, 1);
+  op = product("\"tv,vk->tk\" %a, %b", logits + zeros, dense);
+  EXPECT_EQ(productCallsOf(op)->k, 50257);
+  // Rows of a gradient that nobody reads take anything.
+  op = product("\"tv,tk->vk\" %a, %b spare_rows 47", logits + pitch, x);
+  EXPECT_EQ(productCallsOf(op)->m, 50304);
+  EXPECT_EQ(productCallsOf(op)->endCalls, 0);
+  EXPECT_EQ(workOf(op, h200).bytesWritten, 50304. * 768 * 2);
+  op = product("\"tv,tk->vk\" %a, %b", logits + zeros, x);
+  EXPECT_EQ(productCallsOf(op)->m, 50257);
+}
+
+TEST_F(CostModelTest, ABiasEndsWithTheLastColumn) {
+  auto op = first<nn::ContractOp>(
+      "\"x\" %x: tensor<4096x768xf16>, \"w\" %w: tensor<1009x768xf16, "
+      "{spare_rows = 15 : i64, zeros}>, \"b\" %b: tensor<1009xf16>",
+      "%0 = nn.contract \"tk,vk->tv\" %x, %w bias %b row_pitch 1024 : "
+      "tensor<4096x768xf16>, tensor<1009x768xf16, {spare_rows = 15 : i64, "
+      "zeros}> bias tensor<1009xf16>\n");
+  ASSERT_TRUE(op);
+  EXPECT_EQ(productCallsOf(op)->n, 1009);
+  EXPECT_FALSE(padsOf(op.getType()).areZeros);
 }
 
 TEST_F(CostModelTest, OddEndsOfBatchesAreNotCutOff) {

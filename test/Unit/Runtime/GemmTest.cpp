@@ -447,6 +447,75 @@ TEST(EvenParts, CutOffWhatIsOverAlongUnitStrides) {
   EXPECT_EQ(parts[1].shape.m, 50256);
 }
 
+// The same three, with extents that go on through pads and spare rows.
+TEST(EvenParts, AreOneWhereExtentsGoOnThroughPads) {
+  for (const GemmShape &s : {GemmShape{.m = 4096,
+                                       .n = 50304,
+                                       .k = 768,
+                                       .a_m = 768,
+                                       .b_n = 768,
+                                       .c_m = 50304},
+                             GemmShape{.m = 4096,
+                                       .n = 768,
+                                       .k = 50304,
+                                       .a_m = 50304,
+                                       .b_k = 768,
+                                       .c_m = 768},
+                             GemmShape{.m = 50304,
+                                       .n = 768,
+                                       .k = 4096,
+                                       .a_k = 50304,
+                                       .b_k = 768,
+                                       .c_m = 768}})
+    EXPECT_EQ(even_parts(s).size(), 1u);
+}
+
+// 5 tokens of 16 numbers, and 41 words whose rows have pads up to 48.
+TEST(EvenParts, ChangeNothingWherePadsHoldZeros) {
+  constexpr int64_t kTokens = 5, kWidth = 16, kWords = 41, kPadded = 48;
+  const auto x = random_values<float>(kTokens * kWidth, 1);
+  auto w = random_values<float>(kPadded * kWidth, 2);
+  std::fill(w.begin() + kWords * kWidth, w.end(), 0.0f);
+  Context ctx(2);
+  auto logits_over = [&](int64_t words) {
+    std::vector<float> y(kTokens * kPadded, NAN);
+    gemm(ctx,
+         {.m = kTokens,
+          .n = words,
+          .k = kWidth,
+          .a_m = kWidth,
+          .b_n = kWidth,
+          .c_m = kPadded},
+         x.data(), w.data(), y.data());
+    return y;
+  };
+  const auto odd = logits_over(kWords), even = logits_over(kPadded);
+  for (int64_t t = 0; t < kTokens; t++)
+    for (int64_t v = 0; v < kPadded; v++)
+      if (v < kWords)
+        ASSERT_NEAR(even[t * kPadded + v], odd[t * kPadded + v], 1e-4);
+      else
+        ASSERT_EQ(even[t * kPadded + v], 0.0f);
+  auto sums_over = [&](int64_t words, const std::vector<float> &y) {
+    std::vector<float> dx(kTokens * kWidth);
+    gemm(ctx,
+         {.m = kTokens,
+          .n = kWidth,
+          .k = words,
+          .a_m = kPadded,
+          .b_k = kWidth,
+          .c_m = kWidth},
+         y.data(), w.data(), dx.data());
+    return dx;
+  };
+  const auto want = sums_over(kWords, odd), sums = sums_over(kPadded, even);
+  for (size_t i = 0; i < want.size(); i++)
+    ASSERT_NEAR(sums[i], want[i], 1e-4);
+  w[kWords * kWidth] = NAN; // a zero times NaN is NaN
+  EXPECT_TRUE(std::isnan(sums_over(kPadded, even)[0]));
+  EXPECT_FALSE(std::isnan(sums_over(kWords, odd)[0]));
+}
+
 TEST(EvenParts, LeaveProductsWithOddRowsWhole) {
   GemmShape s = padded_shape(33, 41, 50, "nnn");
   s.c_m = 41;

@@ -398,4 +398,39 @@ def MarkInPlace : Pass<"kernels-mark-in-place"> {
   let statistics = [Statistic<"markedCount", "in-place", "results that are written over an operand">];
 }
 
+def ReserveRows : Pass<"kernels-reserve-rows", "::mlir::ModuleOp"> {
+  let summary = "Gives matrices spare rows where products then need no call for an odd end";
+  let description = [{
+    A product in half precision makes what is over a multiple of 8 of an extent in
+    a call of its own. It makes none where it can go on through pads of rows and
+    through spare rows behind them. Two kinds of matrices get these, as many as the
+    pads of the rows beside them have elements: copies of parameters in half
+    precision, if kernels and products alone read them, and gradients, which are
+    sums of products that kernels, updates and the norm read.
+
+    The spare rows of a copy are zero. So are, then, the pads of a product's rows
+    that come from them, and those of a kernel's result that is written over it; sums
+    run over these. Spare rows of a gradient hold anything. On a processor nothing
+    is reserved.
+
+    ```mlir
+    train.variable @w.half half_copy : tensor<50257x768xf16> {of = @w}
+    %w = train.read @w.half : tensor<50257x768xf16>
+    %0 = nn.contract "tk,vk->tv" %x, %w row_pitch 50304 : tensor<8192x768xf16>, tensor<50257x768xf16>
+    %1 = nn.contract "tv,tk->vk" %0, %x : tensor<8192x50257xf16, {row_pitch = 50304 : i64}>, tensor<8192x768xf16>
+    // becomes
+    train.variable @w.half half_copy : tensor<50257x768xf16, {spare_rows = 47 : i64, zeros}> {of = @w}
+    %w = train.read @w.half : tensor<50257x768xf16, {spare_rows = 47 : i64, zeros}>
+    %0 = nn.contract "tk,vk->tv" %x, %w row_pitch 50304 : tensor<8192x768xf16>, tensor<50257x768xf16, {spare_rows = 47 : i64, zeros}>
+    %1 = nn.contract "tv,tk->vk" %0, %x spare_rows 47 : tensor<8192x50257xf16, {row_pitch = 50304 : i64, zeros}>, tensor<8192x768xf16>
+    ```
+  }];
+  let options = [
+    Option<"device", "device", "std::string", "\"host\"",
+           "device for which rows are reserved: a built-in device model or a JSON file">,
+  ];
+  let statistics = [Statistic<"reservedCount", "reserved", "matrices that have spare rows">];
+  let dependentDialects = ["::gpuopt::nn::NNDialect"];
+}
+
 #endif // GPUOPT_TRANSFORMS_KERNELS_PASSES_TD

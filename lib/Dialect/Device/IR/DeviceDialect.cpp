@@ -137,15 +137,14 @@ int64_t BufferOp::getRowPitch() {
 LogicalResult BufferOp::verify() {
   auto type = dyn_cast<RankedTensorType>(getType());
   if (!type || !type.hasStaticShape() ||
-      !type.getElementType().isIntOrFloat() || !hasValidRowPitch(type)) // (C1)
+      !type.getElementType().isIntOrFloat() || !hasValidPads(type)) // (C1)
     return emitOpError("expects a statically shaped tensor type, but got ")
            << getType();
   int64_t bits = type.getElementTypeBitWidth(),
           end = std::max<int64_t>(bits, 8);
   bool overflows = (int64_t)getOffset() < 0;
-  for (int64_t size : type.getShape().drop_back(type.getRank() > 0))
-    overflows |= llvm::MulOverflow(end, size, end);
-  overflows |= llvm::MulOverflow(end, getRowPitch(), end);
+  for (int64_t extent : extentsInMemory(type))
+    overflows |= llvm::MulOverflow(end, extent, end);
   overflows |= llvm::AddOverflow(end / 8, (int64_t)getOffset(), end);
   if (overflows) // (C2)
     return emitOpError("expects to lie within 63 bits, but got ")

@@ -34,15 +34,9 @@ static constexpr int64_t kMiB = int64_t(1) << 20;
 // Contract: one batched matrix product
 //===----------------------------------------------------------------------===//
 
-static std::optional<ProductLayout> layoutOf(ContractOp op,
-                                             const CallLayouts &layouts) {
-  return productLayout(ProductSpec::parse(op.getSpec()), layouts.operands[0],
-                       layouts.operands[1], layouts.results[0]);
-}
-
 bool ContractOp::supportsLayouts(const CallLayouts &layouts) {
   auto others = ArrayRef(layouts.operands).drop_front(2);
-  return layoutOf(*this, layouts) &&
+  return productLayoutOf(*this, layouts) &&
          llvm::all_of(others,
                       [](const StridedView &view) { return view.isDense(); });
 }
@@ -73,7 +67,7 @@ std::string ContractOp::getCostName() {
 
 RuntimeCall ContractOp::getCall(const CallLayouts &layouts) {
   RuntimeCall call("gemm");
-  call.passConstant(gemmShapeOf(*layoutOf(*this, layouts)));
+  call.passConstant(gemmShapeOf(*productLayoutOf(*this, layouts)));
   call.pass(getLhs());
   call.pass(getRhs());
   call.pass(getResult());

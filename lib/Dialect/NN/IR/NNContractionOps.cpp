@@ -46,20 +46,46 @@ static LogicalResult widen(StringRef op, std::optional<Location> loc,
 // Contract
 //===----------------------------------------------------------------------===//
 
-/// Gives the one result the pitch of its rows that `row_pitch` says.
+/// Whether a product goes on through the pads of its result's rows and finds
+/// nothing but zeros there: they come from the pads of one operand.
+static bool fillsPadsWithZeros(ContractOp::Adaptor op, int64_t pitch) {
+  auto [lhs, rhs, result] = ProductSpec::parse(op.getSpec());
+  if (op.getAccumulator() || op.getBias() ||
+      lhs.contains(result.back()) == rhs.contains(result.back()))
+    return false;
+  bool isOfLhs = lhs.contains(result.back());
+  RankedTensorType operand = tensorType(isOfLhs ? op.getLhs() : op.getRhs());
+  size_t dim = (isOfLhs ? lhs : rhs).find(result.back());
+  return padsOf(operand).areZeros && operand.getDimSize(dim) > 1 &&
+         extentsInMemory(operand)[dim] >= pitch;
+}
+
+/// Gives the one result the pitch of its rows and the spare rows that the op
+/// has.
 static LogicalResult padRows(std::optional<Location> loc,
-                             std::optional<uint64_t> pitch,
+                             ContractOp::Adaptor op,
                              SmallVectorImpl<Type> &types) {
-  if (!pitch)
-    return success();
   auto type = cast<RankedTensorType>(types[0]);
-  if (type.getRank() < 2 || (int64_t)*pitch <= type.getShape().back())
+  std::optional<uint64_t> pitch = op.getRowPitch(), spare = op.getSpareRows();
+  if (pitch &&
+      (type.getRank() < 2 || (int64_t)*pitch <= type.getShape().back())) // (C8)
     return emitOptionalError(
         loc,
         "'nn.contract' op expects a row pitch above the last of at least two "
         "dimensions, but got ",
         *pitch, " for ", type);
-  types[0] = withRowPitch(type, *pitch);
+  if (spare && (type.getRank() != 2 || (int64_t)*spare < 1 ||
+                (int64_t)*spare > type.getDimSize(0))) // (C9)
+    return emitOptionalError(
+        loc,
+        "'nn.contract' op expects from one spare row to as many as a matrix "
+        "has rows, but got ",
+        *spare, " for ", type);
+  Pads pads;
+  pads.rowPitch = pitch.value_or(0);
+  pads.spareRows = spare.value_or(0);
+  pads.areZeros = pitch && !spare && fillsPadsWithZeros(op, *pitch);
+  types[0] = withPads(type, pads);
   return success();
 }
 
@@ -140,7 +166,7 @@ LogicalResult ContractOp::inferReturnTypes(MLIRContext *context,
   if (failed(widen("nn.contract", loc, adaptor.getResultElementType(),
                    types))) // (C6)
     return failure();
-  return padRows(loc, adaptor.getRowPitch(), types); // (C8)
+  return padRows(loc, adaptor, types);
 }
 
 /// Checks (C7).

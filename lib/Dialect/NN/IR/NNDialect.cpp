@@ -150,7 +150,7 @@ static LogicalResult verifyPlaces(FusedOp op) {
       return op.emitOpError("expects 'in_place' to name each of its ")
              << op.getInputs().size() << " operands at most once, but got "
              << operand;
-    if (!isSameButForPitch(op.getInputs()[operand].getType(), result.getType()))
+    if (!isSameButForPads(op.getInputs()[operand].getType(), result.getType()))
       return op.emitOpError("expects a result in place of an operand to have "
                             "its type, but got ")
              << result.getType() << " in place of "
@@ -159,12 +159,25 @@ static LogicalResult verifyPlaces(FusedOp op) {
   return success();
 }
 
+/// Checks (C5): a kernel leaves pads as they are.
+static LogicalResult verifyZeros(FusedOp op) {
+  for (OpResult result : op.getResults()) {
+    auto type = cast<RankedTensorType>(result.getType());
+    Value operand = op.getOverwritten(result.getResultNumber());
+    if (padsOf(type).areZeros && (!operand || operand.getType() != type))
+      return op.emitOpError("expects a result with pads of zeros to be written "
+                            "over an operand of its type, but got ")
+             << type;
+  }
+  return success();
+}
+
 /// Whether the types of a body are those of the memory around it without the
-/// pitches of rows, which only memory has.
+/// pads, which only memory has.
 static bool areDenseFormsOf(TypeRange inside, TypeRange outside) {
   return llvm::equal(inside, outside, [](Type value, Type memory) {
     return !cast<RankedTensorType>(value).getEncoding() &&
-           isSameButForPitch(value, memory);
+           isSameButForPads(value, memory);
   });
 }
 
@@ -217,5 +230,7 @@ LogicalResult FusedOp::verify() {
   }
   if (failed(verifyPartialSums(block, first)))
     return failure();
-  return getInPlace() ? verifyPlaces(*this) : success();
+  if (getInPlace() && failed(verifyPlaces(*this)))
+    return failure();
+  return verifyZeros(*this);
 }

@@ -96,17 +96,10 @@ LogicalResult ContractGeluGradOp::verify() {
 // What both are as products
 //===----------------------------------------------------------------------===//
 
-template <typename OpT>
-static std::optional<ProductLayout> layoutOf(OpT op,
-                                             const CallLayouts &layouts) {
-  return productLayout(ProductSpec::parse(op.getSpec()), layouts.operands[0],
-                       layouts.operands[1], layouts.results[0]);
-}
-
 /// An epilogue works on one matrix whose rows are dense.
 template <typename OpT>
 static bool hasOneMatrix(OpT op, const CallLayouts &layouts) {
-  std::optional<ProductLayout> layout = layoutOf(op, layouts);
+  std::optional<ProductLayout> layout = productLayoutOf(op, layouts);
   auto isDense = [](const StridedView &view) { return view.isDense(); };
   return layout && layout->batch[0] * layout->batch[1] == 1 &&
          llvm::all_of(ArrayRef(layouts.operands).drop_front(2), isDense) &&
@@ -189,7 +182,7 @@ static void passOr(RuntimeCall &call, Value tensor, StringRef name) {
 
 RuntimeCall ContractGeluOp::getCall(const CallLayouts &layouts) {
   RuntimeCall call("gemm_gelu");
-  call.passConstant(gemmShapeOf(*layoutOf(*this, layouts)));
+  call.passConstant(gemmShapeOf(*productLayoutOf(*this, layouts)));
   call.pass(getLhs());
   call.pass(getRhs());
   passOr(call, getBias(), "bias");
@@ -200,7 +193,7 @@ RuntimeCall ContractGeluOp::getCall(const CallLayouts &layouts) {
 
 RuntimeCall ContractGeluGradOp::getCall(const CallLayouts &layouts) {
   RuntimeCall call("gemm_gelu_backward");
-  call.passConstant(gemmShapeOf(*layoutOf(*this, layouts)));
+  call.passConstant(gemmShapeOf(*productLayoutOf(*this, layouts)));
   call.pass(getLhs());
   call.pass(getRhs());
   call.pass(getInput());
@@ -336,7 +329,7 @@ void ContractReluGradOp::addWarpWork(OpWork &work) {
 
 RuntimeCall ContractReluOp::getCall(const CallLayouts &layouts) {
   RuntimeCall call("gemm_relu");
-  call.passConstant(gemmShapeOf(*layoutOf(*this, layouts)));
+  call.passConstant(gemmShapeOf(*productLayoutOf(*this, layouts)));
   call.pass(getLhs());
   call.pass(getRhs());
   passOr(call, getBias(), "bias");
@@ -348,7 +341,7 @@ RuntimeCall ContractReluOp::getCall(const CallLayouts &layouts) {
 
 RuntimeCall ContractReluGradOp::getCall(const CallLayouts &layouts) {
   RuntimeCall call("gemm_relu_backward");
-  call.passConstant(gemmShapeOf(*layoutOf(*this, layouts)));
+  call.passConstant(gemmShapeOf(*productLayoutOf(*this, layouts)));
   call.pass(getLhs());
   call.pass(getRhs());
   call.pass(getMask());
@@ -424,7 +417,7 @@ void ContractSumsOp::addWarpWork(OpWork &work) {
 
 RuntimeCall ContractSumsOp::getCall(const CallLayouts &layouts) {
   RuntimeCall call("gemm_sums");
-  call.passConstant(gemmShapeOf(*layoutOf(*this, layouts)));
+  call.passConstant(gemmShapeOf(*productLayoutOf(*this, layouts)));
   call.pass(getLhs());
   call.pass(getRhs());
   call.pass(getResult());

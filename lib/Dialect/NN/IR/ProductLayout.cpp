@@ -8,6 +8,7 @@
 #include "gpuopt/Dialect/NN/IR/ProductLayout.h"
 
 #include "gpuopt/Interfaces/RuntimeCallOpInterface.h"
+#include <limits>
 
 using namespace mlir;
 using namespace gpuopt;
@@ -57,9 +58,10 @@ ProductLetters gpuopt::classifyLetters(const ProductSpec &spec) {
 namespace {
 
 /// Some letters as one dimension of all three matrices. The stride is 0 in a
-/// matrix that does not have these letters.
+/// matrix that does not have these letters. The extent is how far a product may
+/// go on behind the last element.
 struct Dimension {
-  int64_t size = 1;
+  int64_t size = 1, extent = 1;
   int64_t a = 0, b = 0, c = 0;
 };
 
@@ -102,9 +104,28 @@ private:
     size_t inLhs = spec.lhs.find(letter), inRhs = spec.rhs.find(letter);
     int64_t size =
         inLhs != StringRef::npos ? lhs.sizes[inLhs] : rhs.sizes[inRhs];
-    return {size, strideOf(lhs, spec.lhs, letter),
+    return {size, extentOf(letter, size), strideOf(lhs, spec.lhs, letter),
             strideOf(rhs, spec.rhs, letter),
             strideOf(result, spec.result, letter)};
+  }
+
+  /// Returns how far a dimension goes on in all matrices that have it. What is
+  /// added up has to be zero in both operands, since a zero times a NaN is one.
+  /// Elsewhere, what lies there stays in pads of the result.
+  int64_t extentOf(char letter, int64_t size) const {
+    bool isSummed = !spec.result.contains(letter);
+    int64_t extent = std::numeric_limits<int64_t>::max();
+    for (auto [view, letters] :
+         {std::pair(&lhs, spec.lhs), std::pair(&rhs, spec.rhs),
+          std::pair(&result, spec.result)}) {
+      size_t dim = letters.find(letter);
+      if (dim == StringRef::npos)
+        continue;
+      if (view->extents.empty() || (isSummed && !view->hasZeroPads))
+        return size;
+      extent = std::min(extent, view->extents[dim]);
+    }
+    return extent;
   }
 
   /// Merges neighbouring letters that follow one another in all three matrices
@@ -118,7 +139,8 @@ private:
       Dimension *last = merged.empty() ? nullptr : &merged.back();
       if (last && last->a == next.a * next.size &&
           last->b == next.b * next.size && last->c == next.c * next.size)
-        *last = {last->size * next.size, next.a, next.b, next.c};
+        *last = {last->size * next.size, last->size * next.size, next.a, next.b,
+                 next.c};
       else
         merged.push_back(next);
     }
@@ -137,9 +159,9 @@ private:
       layout.b[first + index] = dim.b;
       layout.c[first + index] = dim.c;
     }
-    layout.m = row.size;
-    layout.n = column.size;
-    layout.k = inner.size;
+    layout.m = row.extent;
+    layout.n = column.extent;
+    layout.k = inner.extent;
     setMatrix(layout.a, {row.size, row.a}, {inner.size, inner.a});
     setMatrix(layout.b, {inner.size, inner.b}, {column.size, column.b});
     setMatrix(layout.c, {row.size, row.c}, {column.size, column.c});
@@ -173,6 +195,16 @@ std::optional<ProductLayout> gpuopt::productLayout(const ProductSpec &spec,
                                                    const StridedView &rhs,
                                                    const StridedView &result) {
   return LayoutBuilder(spec, lhs, rhs, result).build();
+}
+
+std::optional<ProductLayout>
+gpuopt::productLayoutOf(Operation *op, const CallLayouts &layouts) {
+  StridedView result = layouts.results[0];
+  auto contract = dyn_cast<nn::ContractOp>(op);
+  if (contract && contract.getBias())
+    result.extents.clear();
+  return productLayout(*productSpecOf(op), layouts.operands[0],
+                       layouts.operands[1], result);
 }
 
 /// Returns kGemm64x10x32_tn for a product of 64 x 10 with 32 inner elements

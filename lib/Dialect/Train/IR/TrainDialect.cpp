@@ -8,6 +8,7 @@
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 
 #include "gpuopt/Dialect/Train/IR/Optimizers.h"
+#include "gpuopt/Support/RowPitch.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
@@ -109,6 +110,14 @@ LogicalResult VariableOp::verify() {
   if (getMemoryOffset() && (int64_t)*getMemoryOffset() < 0) // (C6)
     return emitOpError("expects a 'memoryOffset' of at least 0, but got ")
            << (int64_t)*getMemoryOffset();
+  Pads pads = padsOf(type);
+  bool isPlain = !type.getEncoding(),
+       hasSpareRows = getKind() == VariableKind::HalfCopy &&
+                      hasValidPads(type) && !pads.rowPitch && pads.areZeros;
+  if (!isPlain && !hasSpareRows) // (C7)
+    return emitOpError("expects no pads but spare rows of zeros behind a half "
+                       "copy, but got ")
+           << type;
   return success();
 }
 

@@ -10,6 +10,7 @@
 #include "Text.h"
 #include "Types.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
+#include "gpuopt/Support/RowPitch.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -98,6 +99,8 @@ static Line lineOf(device::BufferOp buffer, StringRef name, bool isUsed) {
   if (int64_t pitch = buffer.getRowPitch();
       type.getRank() > 0 && pitch != type.getShape().back())
     comment << "rows " << pitch << " apart ";
+  if (int64_t rows = padsOf(type).spareRows)
+    comment << "and " << rows << " spare rows ";
   comment << cxx::quoted(buffer.getOrigin());
   if (buffer.getLiveFrom() && buffer.getLiveTo())
     comment << " live [" << *buffer.getLiveFrom() << ", " << *buffer.getLiveTo()

@@ -12,6 +12,7 @@
 #include "Types.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "gpuopt/Support/TensorSize.h"
 #include "gpuopt/settings/limits.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -106,8 +107,9 @@ private:
         << cxx::typeEnum(type.getElementType()) << ", " << type.getRank()
         << ", {";
     llvm::interleaveComma(type.getShape(), row);
-    row << "}, " << names.offsetOf(buffer) << ", " << buffer.getSizeInBytes()
-        << "}";
+    // Files and callers have the elements, not what lies behind them.
+    row << "}, " << names.offsetOf(buffer) << ", "
+        << sizeInBytes(withoutPads(type)) << "}";
     return text;
   }
 

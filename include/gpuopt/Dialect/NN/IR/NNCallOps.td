@@ -44,8 +44,13 @@ def NN_ContractOp : NN_InferredOp<"contract", [
 
     With `row_pitch` the rows of the result, along its last dimension, begin that
     many elements apart in memory, so that each begins at an address that the
-    library reads fast. The result's type has the pitch as its encoding. What lies
-    between rows is undefined.
+    library reads fast. The result's type has the pitch as its encoding. With
+    `spare_rows` there is room for so many rows behind the last one.
+
+    A letter goes on through the pads and spare rows of the tensors that have it, if
+    all of them have some; a letter that is summed, only if these hold zeros. So
+    what lies between rows of the result is undefined, but for a letter whose one
+    operand has zeros there. Then it is zero, as the result's type says.
 
     Constraints:
     - (C1) `spec` is "lhs,rhs->result" with one lower-case letter per
@@ -60,27 +65,29 @@ def NN_ContractOp : NN_InferredOp<"contract", [
       namely all letters that only rhs shares with the result; there is no
       accumulator beside it;
     - (C8) a row pitch is larger than the last dimension of a result of at least
-      two.
+      two;
+    - (C9) only a matrix has spare rows, and no more than it has rows.
 
     ```mlir
     %2 = nn.contract "btc,cd->btd" %0, %1 : tensor<4x8x16xf32>, tensor<16x32xf32>
     %5 = nn.contract "btc,cd->btd" %3, %4 plus %2 : tensor<4x8x16xf32>, tensor<16x32xf32>, tensor<4x8x32xf32>
     %6 = nn.contract "btc,cd->btd" %0, %1 bias %b : tensor<4x8x16xf32>, tensor<16x32xf32> bias tensor<32xf32>
     %7 = nn.contract "btc,cd->btd" %0, %1 row_pitch 40 : tensor<4x8x16xf32>, tensor<16x32xf32>
+    %8 = nn.contract "btc,btd->cd" %0, %7 spare_rows 8 : tensor<4x8x16xf32>, tensor<4x8x32xf32, {row_pitch = 40 : i64}>
     ```
   }];
   let arguments = (ins StrAttr:$spec, NN_FloatTensor:$lhs, NN_FloatTensor:$rhs,
                        Optional<NN_FloatTensor>:$accumulator, Optional<NN_FloatTensor>:$bias,
                        OptionalAttr<TypeAttr>:$resultElementType, OptionalAttr<I64Attr>:$rowPitch,
-                       UnitAttr:$wide, UnitAttr:$full);
+                       OptionalAttr<I64Attr>:$spareRows, UnitAttr:$wide, UnitAttr:$full);
   let results = (outs NN_FloatTensor:$result);
   let builders = [OpBuilder<(ins "::llvm::StringRef":$spec, "::mlir::Value":$lhs, "::mlir::Value":$rhs), [{
     build($_builder, $_state, spec, lhs, rhs, ::mlir::Value(), ::mlir::Value(), ::mlir::TypeAttr(),
-          ::mlir::IntegerAttr());
+          ::mlir::IntegerAttr(), ::mlir::IntegerAttr());
   }]>];
   let assemblyFormat = [{
     $spec $lhs `,` $rhs (`plus` $accumulator^)? (`bias` $bias^)? (`to` $resultElementType^)?
-    (`row_pitch` $rowPitch^)? (`wide` $wide^)? (`full` $full^)? attr-dict
+    (`row_pitch` $rowPitch^)? (`spare_rows` $spareRows^)? (`wide` $wide^)? (`full` $full^)? attr-dict
     `:` type($lhs) `,` type($rhs) (`,` type($accumulator)^)? (`bias` type($bias)^)?
   }];
   let hasVerifier = 1;

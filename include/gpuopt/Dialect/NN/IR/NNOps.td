@@ -403,8 +403,9 @@ def NN_FusedOp : Op<NN_Dialect, "fused", [IsolatedFromAbove, SingleBlock, Pure, 
 
     Constraints:
     - (C1) the arguments have the operands' types, and the yielded values have
-      the results' types; where rows of these lie apart in memory (the encoding
-      of the type is a row pitch), the types within the body do not say so;
+      the results' types; where rows of these lie apart in memory, or spare rows
+      behind them (the encoding of the type), the types within the body do not
+      say so;
     - (C2) all reductions have one operand shape and reduce the same
       dimensions, and every value's shape broadcasts to the largest;
     - (C3) where there is an `nn.partial_sum`, the reductions reduce the last
@@ -414,7 +415,9 @@ def NN_FusedOp : Op<NN_Dialect, "fused", [IsolatedFromAbove, SingleBlock, Pure, 
       operand whose memory it takes, or -1. It names no operand twice, and only
       operands of the result's type, whose rows lie in memory as the result's
       do. What the operand held is gone afterwards, so nothing may read it any
-      more, which the packing of the arena checks.
+      more, which the packing of the arena checks;
+    - (C5) a kernel writes no pads: a result whose pads hold zeros takes the
+      memory of an operand of the same type.
 
     ```mlir
     %1 = nn.fused "add_sum" %x, %y : tensor<4x16xf32>, tensor<4x16xf32> -> tensor<4x1xf32> {

@@ -62,11 +62,17 @@ struct ProductLayout {
 /// Returns the layout of a contraction whose tensors lie as these views say.
 /// Returns nothing if the letters do not merge into at most two dimensions of
 /// batches and one each of rows, columns and inner ones, or if a matrix has no
-/// dimension of stride 1.
+/// dimension of stride 1. Rows, columns and inner dimensions go on through pads
+/// and spare rows where all three tensors have them.
 std::optional<ProductLayout> productLayout(const ProductSpec &spec,
                                            const StridedView &lhs,
                                            const StridedView &rhs,
                                            const StridedView &result);
+
+/// Returns the layout of an op that has a ProductSpec. A bias ends with the
+/// last column, so the product beside it does, too.
+std::optional<ProductLayout> productLayoutOf(mlir::Operation *op,
+                                             const CallLayouts &layouts);
 
 /// Returns whether a convolution, or its gradient with respect to the input, is
 /// a product of matrices, since its weights see one pixel each.

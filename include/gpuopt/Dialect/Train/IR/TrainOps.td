@@ -45,7 +45,9 @@ def Train_VariableOp : Train_Op<"variable", [Symbol]> {
       of the type as it is stored;
     - (C4) gradients, optimizer states, snapshots and half copies have `of`;
     - (C5) the type has at most eight dimensions;
-    - (C6) the memory offset is not negative.
+    - (C6) the memory offset is not negative;
+    - (C7) only half copies have pads, which are spare rows of zeros: memory is
+      zero when a program starts, and what renews a copy writes its elements alone.
 
     ```mlir
     train.variable @wte.weight parameter : tensor<256x16xf32>
