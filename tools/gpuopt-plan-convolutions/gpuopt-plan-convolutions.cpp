@@ -89,13 +89,13 @@ static llvm::Error describeThisDevice() {
 /// Adds the plan of a convolution to `text`, or why it has none.
 static void plan(const PlanDevice &target, const ConvGraph &graph,
                  int64_t workspaceLimit, json::Object &text) {
-  ConvPlanResult result = plan_convolution(target, graph, workspaceLimit);
+  CudnnPlanResult result = plan_convolution(target, graph, workspaceLimit);
   if (!result.plan) {
     text["fallback"] = result.reason;
     return;
   }
   std::string serialized = result.plan->serialize();
-  ConvPlan again = read_conv_plan(target, serialized);
+  CudnnPlan again = read_cudnn_plan(target, serialized);
   if (again.engine() != result.plan->engine() ||
       again.workspace_bytes() != result.plan->workspace_bytes())
     throw gpuopt::Error("cuDNN reads another plan than the one it has written");

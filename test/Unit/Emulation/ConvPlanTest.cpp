@@ -22,7 +22,7 @@ struct ConvPlanTest : Emulation {
     s.c = s.oc = 8, s.kh = s.kw = 1;
     return graph;
   }
-  ConvPlanResult plan(const ConvGraph &graph, int64_t room = 64 << 10) {
+  CudnnPlanResult plan(const ConvGraph &graph, int64_t room = 64 << 10) {
     return plan_convolution(PlanDevice(handle), graph, room);
   }
 
@@ -39,10 +39,10 @@ TEST_F(ConvPlanTest, LeavesEnginesThatMayNotBeTaken) {
 TEST_F(ConvPlanTest, KeepsToTheWorkspace) {
   const ConvGraph graph = graph_of(CUDNN_DATA_HALF);
   EXPECT_EQ(plan(graph, 16 << 10).plan->workspace_bytes(), 16 << 10);
-  const ConvPlanResult smaller = plan(graph, (16 << 10) - 1);
+  const CudnnPlanResult smaller = plan(graph, (16 << 10) - 1);
   EXPECT_EQ(smaller.plan->engine(), 7);
   EXPECT_EQ(smaller.plan->workspace_bytes(), 0);
-  const ConvPlanResult none = plan(graph, -1);
+  const CudnnPlanResult none = plan(graph, -1);
   EXPECT_FALSE(none.plan);
   EXPECT_EQ(none.reason, "an engine needs a workspace of 0 B");
 }
@@ -58,14 +58,14 @@ TEST_F(ConvPlanTest, SaysWhyThereIsNone) {
 
 // A plan outlives what it was made from.
 TEST_F(ConvPlanTest, ChecksWhatItIsGiven) {
-  const ConvPlan plan = *this->plan(graph_of(CUDNN_DATA_FLOAT)).plan;
+  const CudnnPlan plan = *this->plan(graph_of(CUDNN_DATA_FLOAT)).plan;
   OnDevice<float> x(128 + 1), w(64), y(128), workspace(16 << 10);
-  plan.execute(handle, {x.data, w.data, y.data}, workspace.data);
+  execute_convolution(plan, handle, {x.data, w.data, y.data}, workspace.data);
   EXPECT_EQ(error_of_work(), "");
   const auto error = [&](const void *input, const void *scratch) {
     return error_of([&] {
-      plan.execute(handle, {input, w.data, y.data},
-                   const_cast<void *>(scratch));
+      execute_convolution(plan, handle, {input, w.data, y.data},
+                          const_cast<void *>(scratch));
     });
   };
   EXPECT_TRUE(contains(

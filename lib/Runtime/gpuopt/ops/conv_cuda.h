@@ -42,8 +42,8 @@ struct ConvKey {
 // A plan or an older call, and whether it adds up channels, if it is to.
 struct Conv {
   bool adds_sums = true;
-#ifdef GPUOPT_HAS_CONV_PLANS
-  std::optional<ConvPlan> plan;
+#ifdef GPUOPT_HAS_CUDNN_PLANS
+  std::optional<CudnnPlan> plan;
 #endif
   std::optional<LegacyConv> legacy;
 };
@@ -95,11 +95,11 @@ private:
   Conv choose_conv(const ConvKey &key, size_t room) {
     Conv chosen;
     std::string reason;
-#ifdef GPUOPT_HAS_CONV_PLANS
+#ifdef GPUOPT_HAS_CUDNN_PLANS
     const ConvGraph graph{key.shape,       key.kind,      key.type,
                           key.allows_tf32, key.alignment, key.adds_sums};
     if (!key.adds_bias) {
-      ConvPlanResult planned =
+      CudnnPlanResult planned =
           plan_convolution(PlanDevice(handle), graph, int64_t(room));
       chosen.plan = planned.plan;
       reason = planned.reason;
@@ -130,9 +130,9 @@ private:
 
 inline void run_conv(cudnnHandle_t handle, const Conv &c, int64_t kind,
                      const ConvTensors &tensors, void *workspace) {
-#ifdef GPUOPT_HAS_CONV_PLANS
+#ifdef GPUOPT_HAS_CUDNN_PLANS
   if (c.plan)
-    return c.plan->execute(handle, tensors, workspace);
+    return execute_convolution(*c.plan, handle, tensors, workspace);
 #endif
   run_legacy_conv(handle, *c.legacy, kind, tensors.x, tensors.w, tensors.y,
                   workspace);

@@ -1,27 +1,16 @@
 // A convolution, or one of its two gradients, as a graph of cuDNN, and the plan
-// that cuDNN makes for it: an engine (a family of kernels) with its workspace.
-// Activations are NHWC and weights [oc, kh, kw, c / groups]. A second operation
-// of a graph may add up the channels of y, and their squares, where y is made.
+// that cuDNN makes for it. Activations are NHWC and weights [oc, kh, kw,
+// c / groups]. A second operation of a graph may add up the channels of y, and
+// their squares, where y is made.
 //
-// A plan is made for a device that is there, or, without a GPU, for the
-// description of one. Only engines that always give the same bits are taken,
-// and none that is compiled when it is needed: with those, what is chosen would
-// depend on whether NVRTC is installed.
+// No engine is taken that is compiled when it is needed: with those, what is
+// chosen would depend on whether NVRTC is installed.
 #pragma once
 
-#include "gpuopt/device/error.h"
 #include "gpuopt/ops/conv_shape.h"
-#include "gpuopt/ops/cudnn_descriptor.h"
+#include "gpuopt/ops/cudnn_plan.h"
 
-#include <algorithm>
-#include <optional>
-
-// Descriptions of devices came with cuDNN 9.8.
-#if CUDNN_VERSION >= 90800
-#define GPUOPT_HAS_CONV_PLANS
-#endif
-
-#ifdef GPUOPT_HAS_CONV_PLANS
+#ifdef GPUOPT_HAS_CUDNN_PLANS
 namespace gpuopt {
 
 // All that a plan depends on beside the device.
@@ -32,65 +21,6 @@ struct ConvGraph {
   int64_t allows_tf32;   // for products of floats
   int64_t alignment;     // of x, w and y, in bytes
   int64_t adds_sums = 0; // of y's channels, in a forward convolution
-};
-
-// Returns how cuDNN describes the GPU of a handle.
-inline std::string describe_device(cudnnHandle_t handle) {
-  CudnnDescriptor device(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
-  device.set(CUDNN_ATTR_DEVICEPROP_HANDLE, handle).finalize();
-  const auto text =
-      device.get_all<char>(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION);
-  return std::string(text.begin(), text.end()).c_str();
-}
-
-// The device that a plan is for: a GPU that is there, or a description.
-class PlanDevice {
-public:
-  explicit PlanDevice(cudnnHandle_t handle) : handle(handle) {}
-  // `json` is what describe_device has returned on such a device.
-  explicit PlanDevice(const std::string &json)
-      : description(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR) {
-    description
-        ->set(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION,
-              std::vector<char>(json.begin(), json.end()))
-        .finalize();
-  }
-
-  cudnnHandle_t handle = nullptr;
-  std::optional<CudnnDescriptor> description;
-};
-
-class ConvPlan {
-public:
-  explicit ConvPlan(const CudnnDescriptor &finalized)
-      : plan(finalized),
-        bytes(plan.get<int64_t>(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE)) {}
-
-  int64_t workspace_bytes() const { return bytes; }
-  // The number that cuDNN gives the engine among those of the graph.
-  int64_t engine() const {
-    const auto configurations =
-        plan.get_descriptors(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
-                             CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
-    const auto engines = configurations.at(0).get_descriptors(
-        CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
-    return engines.at(0).get<int64_t>(CUDNN_ATTR_ENGINE_GLOBAL_INDEX);
-  }
-  // The text from which read_conv_plan makes the same plan, for the same
-  // version of cuDNN.
-  std::string serialize() const {
-    const auto text =
-        plan.get_all<char>(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION);
-    return std::string(text.begin(), text.end());
-  }
-  // Enqueues the convolution in the handle's stream; `workspace` has
-  // workspace_bytes().
-  void execute(cudnnHandle_t handle, const ConvTensors &tensors,
-               void *workspace) const;
-
-private:
-  CudnnDescriptor plan;
-  int64_t bytes;
 };
 
 namespace detail {
@@ -211,139 +141,36 @@ inline CudnnDescriptor operation_graph_of(const ConvGraph &graph,
   std::vector<CudnnDescriptor> all{conv_operation(graph, y)};
   if (graph.adds_sums)
     all.push_back(sums_operation(graph, y));
-  CudnnDescriptor operations(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
-  operations.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, all);
-  if (device.handle)
-    operations.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, device.handle);
-  operations.finalize();
-  return operations;
-}
-
-// Returns the engines that cuDNN proposes, the fastest by its estimate first;
-// none if it knows none.
-inline std::vector<CudnnDescriptor>
-propose_engines(const CudnnDescriptor &operations, const PlanDevice &device,
-                cudnnBackendHeurMode_t mode) {
-  CudnnDescriptor heuristic(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
-  heuristic.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, operations)
-      .set(CUDNN_ATTR_ENGINEHEUR_MODE, mode);
-  if (device.description)
-    heuristic.set(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, *device.description);
-  if (!heuristic.try_finalize())
-    return {};
-  return heuristic.get_descriptors(CUDNN_ATTR_ENGINEHEUR_RESULTS,
-                                   CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
-}
-
-// Returns why an engine is not taken, null if it is.
-inline const char *objection_to(const CudnnDescriptor &configuration,
-                                const ConvGraph &graph) {
-  const auto engines = configuration.get_descriptors(
-      CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
-  const auto numerics = engines.at(0).get_all<cudnnBackendNumericalNote_t>(
-      CUDNN_ATTR_ENGINE_NUMERICAL_NOTE);
-  const auto behaviors = engines.at(0).get_all<cudnnBackendBehaviorNote_t>(
-      CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE);
-  const auto has = [](const auto &notes, auto note) {
-    return std::find(notes.begin(), notes.end(), note) != notes.end();
-  };
-  if (has(numerics, CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC))
-    return "an engine does not always give the same bits";
-  if (has(numerics, CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION))
-    return "an engine adds in half precision";
-  if (has(behaviors, CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION))
-    return "an engine is compiled when it is needed";
-  if (graph.type == CUDNN_DATA_FLOAT && !graph.allows_tf32 &&
-      (has(numerics, CUDNN_NUMERICAL_NOTE_TENSOR_CORE) ||
-       has(numerics, CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS)))
-    return "an engine rounds operands to TF32";
-  return nullptr;
-}
-
-} // namespace detail
-
-// A plan, or why there is none.
-struct ConvPlanResult {
-  std::optional<ConvPlan> plan;
-  std::string reason;
-};
-
-namespace detail {
-
-// Asks for an engine's plan within a workspace.
-inline ConvPlanResult try_engine(const CudnnDescriptor &configuration,
-                                 const ConvGraph &graph,
-                                 int64_t workspace_limit) {
-  if (const char *objection = objection_to(configuration, graph))
-    return {std::nullopt, objection};
-  CudnnDescriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
-  plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
-  if (!plan.try_finalize())
-    return {std::nullopt,
-            "cuDNN refuses its own proposal: " + last_cudnn_message()};
-  const ConvPlan found(plan);
-  if (found.workspace_bytes() <= workspace_limit)
-    return {found, ""};
-  return {std::nullopt, "an engine needs a workspace of " +
-                            human_bytes(double(found.workspace_bytes()))};
+  return operation_graph_of(all, device);
 }
 
 } // namespace detail
 
 // Returns the plan of the first engine of cuDNN's heuristic that may be taken
-// and needs at most `workspace_limit` bytes. Throws where cuDNN fails for
-// another reason than that it cannot compute the graph.
-inline ConvPlanResult plan_convolution(const PlanDevice &device,
-                                       const ConvGraph &graph,
-                                       int64_t workspace_limit) {
-  ConvPlanResult result{std::nullopt, "cuDNN proposes no engine"};
-  try {
-    const CudnnDescriptor operations =
-        detail::operation_graph_of(graph, device);
-    for (auto mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK})
-      for (const CudnnDescriptor &configuration :
-           detail::propose_engines(operations, device, mode)) {
-        result = detail::try_engine(configuration, graph, workspace_limit);
-        if (result.plan)
-          return result;
-      }
-  } catch (const CudnnError &refused) {
-    if (!is_refusal(refused.status))
-      throw Error(std::string(refused.what()) +
-                  ", which says: " + last_cudnn_message());
-    result.reason = last_cudnn_message() + ": " + refused.what();
-  }
-  return result;
+// and needs at most `workspace_limit` bytes.
+inline CudnnPlanResult plan_convolution(const PlanDevice &device,
+                                        const ConvGraph &graph,
+                                        int64_t workspace_limit) {
+  EngineRules rules;
+  rules.rounds_to_tf32 = graph.type != CUDNN_DATA_FLOAT || graph.allows_tf32;
+  rules.workspace_limit = workspace_limit;
+  return plan_graph(device, rules,
+                    [&] { return detail::operation_graph_of(graph, device); });
 }
 
-// Makes a plan from what ConvPlan::serialize has returned, for a description.
-inline ConvPlan read_conv_plan(const PlanDevice &device,
-                               const std::string &text) {
-  CudnnDescriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
-  plan.set(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION,
-           std::vector<char>(text.begin(), text.end()))
-      .set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, device.description.value())
-      .finalize();
-  return ConvPlan(plan);
-}
-
-inline void ConvPlan::execute(cudnnHandle_t handle, const ConvTensors &tensors,
-                              void *workspace) const {
-  const auto pointer = [](const void *p) { return const_cast<void *>(p); };
-  std::vector<int64_t> ids{detail::kConvX, detail::kConvW, detail::kConvY};
-  std::vector<void *> pointers{pointer(tensors.x), pointer(tensors.w),
-                               pointer(tensors.y)};
+// Enqueues a convolution in the handle's stream.
+inline void execute_convolution(const CudnnPlan &plan, cudnnHandle_t handle,
+                                const ConvTensors &tensors, void *workspace) {
+  CudnnOperands operands;
+  operands.add(detail::kConvX, tensors.x);
+  operands.add(detail::kConvW, tensors.w);
+  operands.add(detail::kConvY, tensors.y);
   if (tensors.sum) {
-    ids.insert(ids.end(), {detail::kConvSum, detail::kConvSumOfSquares});
-    pointers.insert(pointers.end(), {tensors.sum, tensors.sum_of_squares});
+    operands.add(detail::kConvSum, tensors.sum);
+    operands.add(detail::kConvSumOfSquares, tensors.sum_of_squares);
   }
-  CudnnDescriptor operands(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
-  operands.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, ids)
-      .set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, pointers)
-      .set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, workspace)
-      .finalize();
-  CHECK_CUDNN(cudnnBackendExecute(handle, plan.get(), operands.get()));
+  plan.execute(handle, operands, workspace);
 }
 
 } // namespace gpuopt
-#endif // GPUOPT_HAS_CONV_PLANS
+#endif // GPUOPT_HAS_CUDNN_PLANS

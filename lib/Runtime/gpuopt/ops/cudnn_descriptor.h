@@ -52,6 +52,7 @@ inline constexpr auto attribute_type(int64_t) { return CUDNN_TYPE_INT64; }
 inline constexpr auto attribute_type(float) { return CUDNN_TYPE_FLOAT; }
 inline constexpr auto attribute_type(double) { return CUDNN_TYPE_DOUBLE; }
 inline constexpr auto attribute_type(char) { return CUDNN_TYPE_CHAR; }
+inline constexpr auto attribute_type(bool) { return CUDNN_TYPE_BOOLEAN; }
 inline constexpr auto attribute_type(void *) { return CUDNN_TYPE_VOID_PTR; }
 inline constexpr auto attribute_type(cudnnHandle_t) {
   return CUDNN_TYPE_HANDLE;
@@ -64,6 +65,12 @@ inline constexpr auto attribute_type(cudnnConvolutionMode_t) {
 }
 inline constexpr auto attribute_type(cudnnGenStatsMode_t) {
   return CUDNN_TYPE_GENSTATS_MODE;
+}
+inline constexpr auto attribute_type(cudnnPointwiseMode_t) {
+  return CUDNN_TYPE_POINTWISE_MODE;
+}
+inline constexpr auto attribute_type(cudnnReduceTensorOp_t) {
+  return CUDNN_TYPE_REDUCTION_OPERATOR_TYPE;
 }
 inline constexpr auto attribute_type(cudnnBackendHeurMode_t) {
   return CUDNN_TYPE_HEUR_MODE;
@@ -96,7 +103,9 @@ public:
   }
   template <class T>
   CudnnDescriptor &set(cudnnBackendAttributeName_t name, T value) {
-    return set(name, std::vector<T>{value});
+    CHECK_CUDNN(cudnnBackendSetAttribute(
+        get(), name, detail::attribute_type(T()), 1, &value));
+    return *this;
   }
   CudnnDescriptor &set(cudnnBackendAttributeName_t name,
                        const CudnnDescriptor &value) {

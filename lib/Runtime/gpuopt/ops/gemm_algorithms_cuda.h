@@ -4,13 +4,12 @@
 #pragma once
 
 #include "gpuopt/ops/gemm.h"
+#include "gpuopt/ops/timed_choice_cuda.h"
 
 #include <cublasLt.h>
 
-#include <algorithm>
 #include <cstring>
 #include <functional>
-#include <limits>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -179,38 +178,9 @@ inline bool read_hex(const std::string &text, cublasLtMatmulAlgo_t &algorithm) {
 // Runs a product by an algorithm, for its time.
 using ProductRun = std::function<cublasStatus_t(const cublasLtMatmulAlgo_t &)>;
 
-// The median of a few runs, in nanoseconds; infinite if it cannot run. Operands
-// may lie in the cache, as they do in a step behind the kernel that made them.
 inline double time_of(Context &ctx, const cublasLtMatmulAlgo_t &algorithm,
                       const ProductRun &run) {
-  constexpr int kRuns = 5;
-  Timestamps timestamps;
-  for (int i = 0; i <= kRuns; i++) { // the first warms up
-    timestamps.add(ctx);
-    if (run(algorithm) != CUBLAS_STATUS_SUCCESS)
-      return std::numeric_limits<double>::infinity();
-  }
-  timestamps.add(ctx);
-  std::vector<double> times = timestamps.take();
-  times.erase(times.begin());
-  std::nth_element(times.begin(), times.begin() + kRuns / 2, times.end());
-  return times[kRuns / 2];
-}
-
-inline bool is_capturing(Context &ctx) {
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  CHECK_CUDA(cudaStreamIsCapturing(ctx.stream, &status));
-  return status != cudaStreamCaptureStatusNone;
-}
-
-inline std::string machine_name() {
-  int device = 0;
-  cudaDeviceProp properties;
-  CHECK_CUDA(cudaGetDevice(&device));
-  CHECK_CUDA(cudaGetDeviceProperties(&properties, device));
-  return std::string(properties.name) + ", " +
-         std::to_string(properties.multiProcessorCount) +
-         " multiprocessors, cuBLASLt " + std::to_string(cublasLtGetVersion());
+  return time_of(ctx, [&] { return run(algorithm) == CUBLAS_STATUS_SUCCESS; });
 }
 
 // Null if none could run.
@@ -257,7 +227,9 @@ choose_algorithm(Context &ctx, cublasLtHandle_t handle, const LtProduct &p,
   AutotuneRecord *record = ctx.autotune_record();
   if (!record || key.adds)
     return algorithms.front().value;
-  const std::string machine = machine_name(), call = description_of(key);
+  const std::string machine = machine_name(
+                        "cuBLASLt " + std::to_string(cublasLtGetVersion())),
+                    call = description_of(key);
   const std::string *choice = record->find(machine, call);
   if (!choice && record->is_kept() && !is_capturing(ctx))
     if (const LtAlgorithm *fastest = fastest_of(ctx, algorithms, run))

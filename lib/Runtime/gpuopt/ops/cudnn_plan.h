@@ -1,0 +1,224 @@
+// cuDNN's plans: how it computes a graph, by an engine (a family of kernels)
+// with its workspace.
+//
+// A plan is made for a device that is there, or, without a GPU, for the
+// description of one. Only engines that always give the same bits are taken.
+#pragma once
+
+#include "gpuopt/device/error.h"
+#include "gpuopt/ops/cudnn_descriptor.h"
+
+#include <algorithm>
+#include <optional>
+
+// Descriptions of devices came with cuDNN 9.8.
+#if CUDNN_VERSION >= 90800
+#define GPUOPT_HAS_CUDNN_PLANS
+#endif
+
+#ifdef GPUOPT_HAS_CUDNN_PLANS
+namespace gpuopt {
+
+// Returns how cuDNN describes the GPU of a handle.
+inline std::string describe_device(cudnnHandle_t handle) {
+  CudnnDescriptor device(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
+  device.set(CUDNN_ATTR_DEVICEPROP_HANDLE, handle).finalize();
+  const auto text =
+      device.get_all<char>(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION);
+  return std::string(text.begin(), text.end()).c_str();
+}
+
+// The device that a plan is for: a GPU that is there, or a description.
+class PlanDevice {
+public:
+  explicit PlanDevice(cudnnHandle_t handle) : handle(handle) {}
+  // `json` is what describe_device has returned on such a device.
+  explicit PlanDevice(const std::string &json)
+      : description(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR) {
+    description
+        ->set(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION,
+              std::vector<char>(json.begin(), json.end()))
+        .finalize();
+  }
+
+  cudnnHandle_t handle = nullptr;
+  std::optional<CudnnDescriptor> description;
+};
+
+// The tensors of a graph when it is computed: the names that it has for them,
+// and where they lie.
+struct CudnnOperands {
+  std::vector<int64_t> ids;
+  std::vector<void *> pointers;
+
+  void add(int64_t id, const void *pointer) {
+    ids.push_back(id);
+    pointers.push_back(const_cast<void *>(pointer));
+  }
+};
+
+class CudnnPlan {
+public:
+  explicit CudnnPlan(const CudnnDescriptor &finalized)
+      : plan(finalized),
+        bytes(plan.get<int64_t>(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE)) {}
+
+  int64_t workspace_bytes() const { return bytes; }
+  // The number that cuDNN gives the engine among those of the graph.
+  int64_t engine() const {
+    const auto configurations =
+        plan.get_descriptors(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
+                             CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
+    const auto engines = configurations.at(0).get_descriptors(
+        CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+    return engines.at(0).get<int64_t>(CUDNN_ATTR_ENGINE_GLOBAL_INDEX);
+  }
+  // The text from which read_cudnn_plan makes the same plan, for the same
+  // version of cuDNN.
+  std::string serialize() const {
+    const auto text =
+        plan.get_all<char>(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION);
+    return std::string(text.begin(), text.end());
+  }
+  // Enqueues the graph in the handle's stream; `workspace` has
+  // workspace_bytes().
+  void execute(cudnnHandle_t handle, const CudnnOperands &operands,
+               void *workspace) const {
+    CudnnDescriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+    pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, operands.ids)
+        .set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, operands.pointers)
+        .set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, workspace)
+        .finalize();
+    CHECK_CUDNN(cudnnBackendExecute(handle, plan.get(), pack.get()));
+  }
+
+private:
+  CudnnDescriptor plan;
+  int64_t bytes;
+};
+
+// A plan, or why there is none.
+struct CudnnPlanResult {
+  std::optional<CudnnPlan> plan;
+  std::string reason;
+};
+
+// What an engine may do and need beside giving the same bits each time.
+struct EngineRules {
+  bool is_compiled_in = true; // not compiled by NVRTC when it is needed
+  bool rounds_to_tf32 = true;
+  int64_t workspace_limit = 0; // in bytes
+};
+
+namespace detail {
+
+// A graph of operations.
+inline CudnnDescriptor
+operation_graph_of(const std::vector<CudnnDescriptor> &operations,
+                   const PlanDevice &device) {
+  CudnnDescriptor graph(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+  graph.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, operations);
+  if (device.handle)
+    graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, device.handle);
+  return graph.finalize();
+}
+
+// Returns the engines that cuDNN proposes, the fastest by its estimate first;
+// none if it knows none.
+inline std::vector<CudnnDescriptor>
+propose_engines(const CudnnDescriptor &operations, const PlanDevice &device,
+                cudnnBackendHeurMode_t mode) {
+  CudnnDescriptor heuristic(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
+  heuristic.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, operations)
+      .set(CUDNN_ATTR_ENGINEHEUR_MODE, mode);
+  if (device.description)
+    heuristic.set(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, *device.description);
+  if (!heuristic.try_finalize())
+    return {};
+  return heuristic.get_descriptors(CUDNN_ATTR_ENGINEHEUR_RESULTS,
+                                   CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
+}
+
+// Returns why an engine is not taken, null if it is.
+inline const char *objection_to(const CudnnDescriptor &configuration,
+                                const EngineRules &rules) {
+  const auto engines = configuration.get_descriptors(
+      CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+  const auto numerics = engines.at(0).get_all<cudnnBackendNumericalNote_t>(
+      CUDNN_ATTR_ENGINE_NUMERICAL_NOTE);
+  const auto behaviors = engines.at(0).get_all<cudnnBackendBehaviorNote_t>(
+      CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE);
+  const auto has = [](const auto &notes, auto note) {
+    return std::find(notes.begin(), notes.end(), note) != notes.end();
+  };
+  if (has(numerics, CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC))
+    return "an engine does not always give the same bits";
+  if (has(numerics, CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION))
+    return "an engine adds in half precision";
+  if (rules.is_compiled_in &&
+      has(behaviors, CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION))
+    return "an engine is compiled when it is needed";
+  if (!rules.rounds_to_tf32 &&
+      (has(numerics, CUDNN_NUMERICAL_NOTE_TENSOR_CORE) ||
+       has(numerics, CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS)))
+    return "an engine rounds operands to TF32";
+  return nullptr;
+}
+
+// Asks for an engine's plan.
+inline CudnnPlanResult try_engine(const CudnnDescriptor &configuration,
+                                  const EngineRules &rules) {
+  if (const char *objection = objection_to(configuration, rules))
+    return {std::nullopt, objection};
+  CudnnDescriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+  plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
+  if (!plan.try_finalize())
+    return {std::nullopt,
+            "cuDNN refuses its own proposal: " + last_cudnn_message()};
+  const CudnnPlan found(plan);
+  if (found.workspace_bytes() <= rules.workspace_limit)
+    return {found, ""};
+  return {std::nullopt, "an engine needs a workspace of " +
+                            human_bytes(double(found.workspace_bytes()))};
+}
+
+} // namespace detail
+
+// Returns the plan of the first engine of cuDNN's heuristic that the rules
+// allow, for the graph whose descriptor `make_graph()` returns. Throws where
+// cuDNN fails for another reason than that it cannot compute the graph.
+template <class MakeGraph>
+CudnnPlanResult plan_graph(const PlanDevice &device, const EngineRules &rules,
+                           const MakeGraph &make_graph) {
+  CudnnPlanResult result{std::nullopt, "cuDNN proposes no engine"};
+  try {
+    const CudnnDescriptor graph = make_graph();
+    for (auto mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK})
+      for (const CudnnDescriptor &configuration :
+           detail::propose_engines(graph, device, mode)) {
+        result = detail::try_engine(configuration, rules);
+        if (result.plan)
+          return result;
+      }
+  } catch (const CudnnError &refused) {
+    if (!is_refusal(refused.status))
+      throw Error(std::string(refused.what()) +
+                  ", which says: " + last_cudnn_message());
+    result.reason = last_cudnn_message() + ": " + refused.what();
+  }
+  return result;
+}
+
+// Makes a plan from what CudnnPlan::serialize has returned, for a description.
+inline CudnnPlan read_cudnn_plan(const PlanDevice &device,
+                                 const std::string &text) {
+  CudnnDescriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+  plan.set(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION,
+           std::vector<char>(text.begin(), text.end()))
+      .set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, device.description.value())
+      .finalize();
+  return CudnnPlan(plan);
+}
+
+} // namespace gpuopt
+#endif // GPUOPT_HAS_CUDNN_PLANS

@@ -1,0 +1,52 @@
+// What choices by measurement share: how long a call takes, when nothing can be
+// timed, and for which machine a choice holds.
+#pragma once
+
+#include "gpuopt/device/device.h"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <string>
+
+namespace gpuopt::detail {
+
+// Enqueues a call, and returns whether it can run.
+using TimedRun = std::function<bool()>;
+
+// The median of a few runs, in nanoseconds; infinite if it cannot run. Operands
+// may lie in the cache, as they do in a step behind the kernel that made them.
+inline double time_of(Context &ctx, const TimedRun &run) {
+  constexpr int kRuns = 5;
+  Timestamps timestamps;
+  for (int i = 0; i <= kRuns; i++) { // the first warms up
+    timestamps.add(ctx);
+    if (!run())
+      return std::numeric_limits<double>::infinity();
+  }
+  timestamps.add(ctx);
+  std::vector<double> times = timestamps.take();
+  times.erase(times.begin());
+  std::nth_element(times.begin(), times.begin() + kRuns / 2, times.end());
+  return times[kRuns / 2];
+}
+
+inline bool is_capturing(Context &ctx) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  CHECK_CUDA(cudaStreamIsCapturing(ctx.stream, &status));
+  return status != cudaStreamCaptureStatusNone;
+}
+
+// Returns the device that is used and a library with its version, as a record
+// has them.
+inline std::string machine_name(const std::string &library) {
+  int device = 0;
+  cudaDeviceProp properties;
+  CHECK_CUDA(cudaGetDevice(&device));
+  CHECK_CUDA(cudaGetDeviceProperties(&properties, device));
+  return std::string(properties.name) + ", " +
+         std::to_string(properties.multiProcessorCount) + " multiprocessors, " +
+         library;
+}
+
+} // namespace gpuopt::detail
