@@ -50,8 +50,8 @@ TEST_F(CudnnGraphTest, DescriptorsAreSetThenFinalizedThenRead) {
   expect_error(
       "the emulation does not give attribute 906 of cuDNN's descriptors",
       [&] { whole.get<int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID); });
-  expect_error("the emulation lacks cuDNN's descriptors of type 18",
-               [] { CudnnDescriptor{CUDNN_BACKEND_MATMUL_DESCRIPTOR}; });
+  expect_error("the emulation lacks cuDNN's descriptors of type 32",
+               [] { CudnnDescriptor{CUDNN_BACKEND_RNG_DESCRIPTOR}; });
   cudnnBackendDescriptor_t gone;
   cudnnBackendCreateDescriptor(CUDNN_BACKEND_TENSOR_DESCRIPTOR, &gone);
   cudnnBackendDestroyDescriptor(gone);

@@ -38,11 +38,17 @@ bool is_known(cudnnBackendDescriptorType_t type) {
       CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR,
       CUDNN_BACKEND_ENGINE_DESCRIPTOR,
       CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR,
+      CUDNN_BACKEND_MATMUL_DESCRIPTOR,
       CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR,
       CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
       CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
       CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
       CUDNN_BACKEND_OPERATION_GEN_STATS_DESCRIPTOR,
+      CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR,
+      CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR,
+      CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR,
+      CUDNN_BACKEND_POINTWISE_DESCRIPTOR,
+      CUDNN_BACKEND_REDUCTION_DESCRIPTOR,
       CUDNN_BACKEND_TENSOR_DESCRIPTOR,
       CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR};
   return std::find(std::begin(kKnown), std::end(kKnown), type) !=
@@ -76,6 +82,7 @@ void give_engines(const GraphDescriptor &from,
       refuse(CUDNN_STATUS_BAD_PARAM,
              "engines are read into descriptors of another type");
     made.graph = from.graph;
+    made.operations = from.operations;
     made.engine = engines[size_t(i)];
     made.is_final = true;
   }
@@ -126,12 +133,45 @@ void *operand(const GraphDescriptor &pack, const GraphConvolution &graph,
   return pointer;
 }
 
+// Enqueues a graph of operations. Tensors by value are read now.
+void execute_operations(cudnnHandle_t handle, const GraphDescriptor &plan,
+                        const GraphDescriptor &pack) {
+  const auto ids = pack.all<int64_t>(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);
+  const auto data = pack.all<void *>(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS);
+  GraphPointers pointers;
+  for (size_t i = 0; i < std::min(ids.size(), data.size()); i++)
+    pointers[ids[i]] = data[i];
+  std::map<int64_t, float> values;
+  for (const GraphOperation &operation : *plan.operations)
+    if (operation.b && operation.b->is_value) {
+      const auto found = pointers.find(operation.b->id);
+      if (found == pointers.end())
+        refuse(CUDNN_STATUS_BAD_PARAM,
+               "a variant pack has no pointer for tensor " +
+                   std::to_string(operation.b->id));
+      values[operation.b->id] = *static_cast<const float *>(found->second);
+    }
+  const size_t bytes = plan.engine->workspace;
+  void *workspace =
+      bytes ? pack.one<void *>(CUDNN_ATTR_VARIANT_PACK_WORKSPACE) : nullptr;
+  check_operands(*plan.operations, pointers, workspace, bytes);
+  enqueue(
+      stream_of(handle->stream),
+      [operations = plan.operations, pointers, values, workspace, bytes] {
+        Operands::spoil(workspace, bytes);
+        compute(*operations, pointers, values);
+      },
+      library_kernel("cudnnBackendExecute"));
+}
+
 void execute(cudnnHandle_t handle, const GraphDescriptor &plan,
              const GraphDescriptor &pack) {
   if (plan.type != CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR || !plan.is_final ||
       pack.type != CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR || !pack.is_final)
     refuse(CUDNN_STATUS_BAD_PARAM,
            "cudnnBackendExecute expects a plan and a variant pack, finalized");
+  if (plan.operations)
+    return execute_operations(handle, plan, pack);
   const GraphConvolution &graph = *plan.graph;
   ConvolutionCall call{graph.convolution,
                        operand(pack, graph, graph.x),

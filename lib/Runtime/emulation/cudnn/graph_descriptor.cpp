@@ -36,8 +36,19 @@ static void finalize_tensor(GraphDescriptor &d) {
   if (size.size() != 4 || stride.size() != 4)
     refuse(CUDNN_STATUS_NOT_SUPPORTED,
            "the emulation lacks tensors that have not four dimensions");
+  const auto is_set = [&](cudnnBackendAttributeName_t name) {
+    return d.attributes.count(name) && d.one<char>(name);
+  };
+  d.is_virtual = is_set(CUDNN_ATTR_TENSOR_IS_VIRTUAL);
+  d.is_value = is_set(CUDNN_ATTR_TENSOR_IS_BY_VALUE);
   d.tensor.type = d.one<cudnnDataType_t>(CUDNN_ATTR_TENSOR_DATA_TYPE);
-  element_type(d.tensor.type);
+  const bool is_index =
+      d.tensor.type == CUDNN_DATA_INT32 || d.tensor.type == CUDNN_DATA_BOOLEAN;
+  if (!d.is_virtual || !is_index)
+    element_type(d.tensor.type);
+  if (d.is_value && d.tensor.type != CUDNN_DATA_FLOAT)
+    refuse(CUDNN_STATUS_NOT_SUPPORTED,
+           "the emulation lacks tensors by value that are no floats");
   for (size_t i = 0; i < 4; i++) {
     if (size[i] < 1 || stride[i] < 1)
       refuse(CUDNN_STATUS_BAD_PARAM,
@@ -170,9 +181,27 @@ static void finalize_sums(GraphDescriptor &d) {
   d.sums = GraphSums{x.tensor_id, sum.tensor_id, squares.tensor_id};
 }
 
-// A graph is a convolution, or one and the sums of its result.
+// Returns the operations of a graph if all are products, pointwise operations
+// or reductions.
+static std::shared_ptr<const GraphOperations>
+operations_of(const std::vector<void *> &descriptors) {
+  GraphOperations operations;
+  for (const void *pointer : descriptors) {
+    const GraphDescriptor &d = graph_descriptor(pointer);
+    if (!d.is_final || !d.operation)
+      return nullptr;
+    operations.push_back(*d.operation);
+  }
+  return std::make_shared<GraphOperations>(std::move(operations));
+}
+
+// A graph is a convolution, or one and the sums of its result, or operations
+// like those of attention.
 static void finalize_operation_graph(GraphDescriptor &d) {
   const auto operations = d.all<void *>(CUDNN_ATTR_OPERATIONGRAPH_OPS);
+  d.operations = operations_of(operations);
+  if (d.operations)
+    return;
   const GraphDescriptor &first = graph_descriptor(operations[0]),
                         &last = graph_descriptor(operations.back());
   const bool has_sums = operations.size() == 2 && last.is_final && last.sums;
@@ -200,9 +229,11 @@ static void finalize_heuristic(GraphDescriptor &d) {
            "the emulation plans graphs for the GPU of a handle alone");
   if (const int failure = device().machine.engine_failure)
     refuse(cudnnStatus_t(failure), "the emulated heuristic was told to fail");
+  const auto mode = d.one<cudnnBackendHeurMode_t>(CUDNN_ATTR_ENGINEHEUR_MODE);
   d.graph = operations.graph;
-  d.proposals = propose_engines(
-      *d.graph, d.one<cudnnBackendHeurMode_t>(CUDNN_ATTR_ENGINEHEUR_MODE));
+  d.operations = operations.operations;
+  d.proposals = d.operations ? propose_engines(*d.operations, mode)
+                             : propose_engines(*d.graph, mode);
   if (d.proposals.empty())
     refuse(CUDNN_STATUS_NOT_SUPPORTED, "cuDNN has no engine for a graph");
 }
@@ -212,6 +243,7 @@ static void finalize_plan(GraphDescriptor &d) {
       d.part(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
              CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
   d.graph = configuration.graph;
+  d.operations = configuration.operations;
   d.engine = configuration.engine;
 }
 
@@ -219,6 +251,7 @@ void finalize(GraphDescriptor &d) {
   for (const OperationNames &names : kOperations)
     if (d.type == names.type)
       finalize_operation(d, names);
+  d.operation = operation_of(d);
   if (d.type == CUDNN_BACKEND_TENSOR_DESCRIPTOR)
     finalize_tensor(d);
   else if (d.type == CUDNN_BACKEND_OPERATION_GEN_STATS_DESCRIPTOR)
@@ -263,6 +296,25 @@ std::vector<Engine> propose_engines(const GraphConvolution &graph,
         engines.begin() + 3,
         {4, kWorkspaceBytes, true, {CUDNN_NUMERICAL_NOTE_TENSOR_CORE}, {}});
   return engines;
+}
+
+// cuDNN 9.19 has two engines for the forward of attention, which NVRTC
+// compiles.
+std::vector<Engine> propose_engines(const GraphOperations &operations,
+                                    cudnnBackendHeurMode_t mode) {
+  if (!device().machine.has_engines)
+    return {};
+  if (const char *reason = reason_against(operations))
+    refuse(CUDNN_STATUS_NOT_SUPPORTED, reason);
+  const std::vector<cudnnBackendBehaviorNote_t> compiled{
+      CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION};
+  if (mode == CUDNN_HEUR_MODE_FALLBACK)
+    return {{1, 0, true, {}, compiled}};
+  if (mode != CUDNN_HEUR_MODE_A)
+    return {};
+  return {{3, 0, true, {CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC}, compiled},
+          {4, size_t(1) << 20, true, {}, compiled},
+          {2, 256, true, {}, compiled}};
 }
 
 } // namespace gpuopt::emulation

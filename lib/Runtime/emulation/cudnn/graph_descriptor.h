@@ -3,11 +3,10 @@
 #pragma once
 
 #include "emulation/cudnn/convolution.h"
+#include "emulation/cudnn/graph_operations.h"
 
 #include <cstring>
-#include <map>
-#include <optional>
-#include <vector>
+#include <memory>
 
 namespace gpuopt::emulation {
 
@@ -38,6 +37,8 @@ struct Engine {
 // is of no use to a careful caller.
 std::vector<Engine> propose_engines(const GraphConvolution &graph,
                                     cudnnBackendHeurMode_t mode);
+std::vector<Engine> propose_engines(const GraphOperations &graph,
+                                    cudnnBackendHeurMode_t mode);
 
 struct GraphDescriptor {
   struct Attribute {
@@ -52,11 +53,15 @@ struct GraphDescriptor {
   // The meaning of the attributes, once it is final.
   cudnnTensorStruct tensor;
   int64_t tensor_id = 0, tensor_alignment = 1;
+  bool is_virtual = false, is_value = false;
   cudnnConvolutionStruct parameters;
+  // Of a graph, and of what is made from it: a convolution, or operations.
   std::optional<GraphConvolution> graph;
-  std::optional<GraphSums> sums; // of an operation
-  std::vector<Engine> proposals; // of a heuristic
-  std::optional<Engine> engine;  // of an engine, a configuration or a plan
+  std::shared_ptr<const GraphOperations> operations;
+  std::optional<GraphSums> sums;           // of an operation
+  std::optional<GraphOperation> operation; // of an operation
+  std::vector<Engine> proposals;           // of a heuristic
+  std::optional<Engine> engine; // of an engine, a configuration or a plan
 
   // Read an attribute that is needed; refuse a call that has not set it.
   const Attribute &attribute(cudnnBackendAttributeName_t name) const;
