@@ -1,4 +1,4 @@
-"""Attention by PyTorch's kernels, for the shapes that a program has."""
+"""Attention by our kernels, by cuDNN and by PyTorch's kernels, for the shapes that a program has."""
 
 from __future__ import annotations
 
@@ -52,13 +52,16 @@ def torch_times(shape: dict, is_causal: bool) -> dict[str, tuple[float, float]]:
     return times
 
 
-def compare_attention(profile: dict, is_causal: bool) -> list[dict]:
-    """A row for each shape and kernel; ours first."""
+def compare_attention(profiles: dict[str, dict], is_causal: bool) -> list[dict]:
+    """A row for each shape and kernel; those of our own profiles first, which are
+    by the names of --attention-library."""
     rows = []
-    for shape in shapes_of(profile):
+    by_library = {name: shapes_of(profile) for name, profile in profiles.items()}
+    for index, shape in enumerate(next(iter(by_library.values()))):
         text = f"{shape['type']} {shape['shape']}"
-        ours = {"kernel": "ours", "forward_ms": shape.get("forward_ms"), "backward_ms": shape.get("backward_ms")}
-        rows.append({"shape": text} | ours)
+        for name, shapes in by_library.items():
+            times = {key: shapes[index].get(key) for key in ("forward_ms", "backward_ms")}
+            rows.append({"shape": text, "kernel": f"gpuopt, {name}"} | times)
         for kernel, (forward, backward) in torch_times(shape, is_causal).items():
             rows.append({"shape": text, "kernel": kernel, "forward_ms": forward, "backward_ms": backward})
     return rows

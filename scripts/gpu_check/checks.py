@@ -16,7 +16,7 @@ from typing import Callable
 import numpy as np
 
 from gpuopt import safetensors
-from attention import compare_attention
+from attention import compare_attention, shapes_of
 from device import query
 from kernels import compare_kernels
 from programs import Program, Skipped, execute, expect
@@ -198,15 +198,25 @@ def check_kernels(program: Program) -> str:
 
 
 def check_attention(program: Program) -> str:
-    """Our attention's times of check_kernels beside those of PyTorch's kernels."""
+    """Attention's times with our own forward and with cuDNN's, beside those of
+    PyTorch's kernels. Both forwards give the same losses, but for rounding."""
     if program.target != "cuda":
         raise Skipped("on CUDA")
     file = program.build / "costs.json"
     if not file.exists():
         raise Skipped("nothing was profiled")
-    rows = compare_attention(json.loads(file.read_text()), program.record["name"].startswith("gpt2"))
-    if not rows:
+    if not shapes_of(json.loads(file.read_text())):
         raise Skipped("has none")
+    profiles, losses = {}, {}
+    for library in ("own", "cudnn"):
+        file = program.build / f"costs-{library}.json"
+        records, _ = program.train(PROFILED_STEPS, f"--profile-costs-to={file}", f"--attention-library={library}")
+        profiles[library] = json.loads(file.read_text())
+        losses[library] = records[0]["loss"]
+    error = abs(losses["cudnn"] - losses["own"])
+    allowed = TOLERANCES[program.record["precision"]][0] * abs(losses["own"])
+    expect(error <= allowed, f"the first loss with cuDNN's attention differs by {error:.3g}, allowed is {allowed:.3g}")
+    rows = compare_attention(profiles, program.record["name"].startswith("gpt2"))
     program.measured["attention"] = rows
     return f"{len(rows)} times"
 

@@ -9,6 +9,7 @@
 #include "Files/DataShapes.h"
 #include "Flags/FlagGroups.h"
 #include "Flags/SettingFlags.h"
+#include "gpuopt/device/attention_library.h"
 #include "gpuopt/device/wait_policy_names.h"
 #include "gpuopt/settings/flag_rules.h"
 #include "gpuopt/settings/metric_names.h"
@@ -120,6 +121,10 @@ static Error checkTogether(const TrainingSettings &settings,
   if (!find_wait_policy(settings.wait_policy))
     return createStringError("--wait-policy must be " + wait_policy_list() +
                              ", but is '" + settings.wait_policy + "'");
+  if (!find_attention_library(settings.attention_library))
+    return createStringError("--attention-library must be " +
+                             attention_library_list() + ", but is '" +
+                             settings.attention_library + "'");
   ProfileSchedule schedule;
   if (std::string why = parse_profile_schedule(settings.profile, schedule);
       isGiven("profile") && !why.empty())

@@ -9,6 +9,7 @@
 #include "gpuopt/ops/attention.h"
 
 #include <cmath>
+#include <functional>
 
 namespace gpuopt {
 
@@ -348,8 +349,15 @@ struct Outputs {
   }
 };
 
+// What a test does with the context of a run.
+struct ContextHooks {
+  std::function<void(Context &)> before = [](Context &) {};
+  std::function<void(Context &)> after = [](Context &) {};
+};
+
 template <class T>
-Outputs<T> run(const Case &c, const Inputs<T> &in) {
+Outputs<T> run(const Case &c, const Inputs<T> &in,
+               const ContextHooks &hooks = {}) {
   const Places p(c);
   const AttentionShape shape = shape_of(c);
   const AttentionGradientShape gradients = gradients_of(c);
@@ -358,6 +366,7 @@ Outputs<T> run(const Case &c, const Inputs<T> &in) {
       size_t(attention_workspace(shape) +
              (c.has_bias ? bias_gradient_workspace(shape, gradients) : 0)));
   ctx.use_workspace(workspace.data, workspace.n);
+  hooks.before(ctx);
   const OnDevice<T> q(in.q), k(in.k), v(in.v), dy(in.dy);
   const OnDevice<uint8_t> mask(in.mask);
   const OnDevice<float> added_mask(in.added_mask), bias(in.bias),
@@ -398,6 +407,7 @@ Outputs<T> run(const Case &c, const Inputs<T> &in) {
                         y.data + p.y.offset, statistics.data,
                         dy.data + p.y.offset, dq.data + p.q.offset, of_dk,
                         of_dv, o);
+  hooks.after(ctx);
   return {y.values(),  dq.values(),    dk.values(),
           dv.values(), dbias.values(), column_sums.values()};
 }
@@ -452,9 +462,10 @@ inline int64_t count_strangers(const std::vector<f16> &memory,
 }
 
 template <class T>
-void expect_right(const Case &c) {
+void expect_right(const Case &c, const ContextHooks &hooks = {}) {
   const Inputs<T> in(c);
-  const Results results = run(c, in).results(c), expected = reference(c, in);
+  const Results results = run(c, in, hooks).results(c),
+                expected = reference(c, in);
   EXPECT_LT(distance(results.y, expected.y), kTolerance<T>);
   EXPECT_LT(distance(results.dq, expected.dq), kTolerance<T>);
   EXPECT_LT(distance(results.dk, expected.dk), kTolerance<T>);

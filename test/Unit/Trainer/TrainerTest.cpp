@@ -281,6 +281,8 @@ TEST_F(TrainerTest, SaysWhatIsWrong) {
        "'--token-type' must be uint8, uint16 or uint32, but is 'u4'"},
       {{"--wait-policy=spin"},
        "'--wait-policy' must be auto, active or passive, but is 'spin'"},
+      {{"--attention-library=cuda"},
+       "'--attention-library' must be auto, own or cudnn, but is 'cuda'"},
       {{"--weights", folder / "other"},
        "has 'weight' as F32 [3, 4], but the program needs F32 [4, 3]"},
       {{"--weights", folder / "garbage"}, "garbage' is not a safetensors file"},

@@ -32,7 +32,8 @@ inline bool is_of_step(const SettingInfo &setting) {
   return (setting.section == Section::Optimizer &&
           setting.name != "num-train-epochs") ||
          setting.section == Section::LossScale || setting.name == "autotune" ||
-         setting.name == "autotune-file" || setting.name == "wait-policy";
+         setting.name == "autotune-file" ||
+         setting.name == "attention-library" || setting.name == "wait-policy";
 }
 
 // Parses a caller's settings, on top of what the program was compiled with.
@@ -92,6 +93,7 @@ public:
                 session.ctx.num_threads) {
     if (settings.max_steps < 1 && needs_steps(settings.lr_scheduler_type))
       settings.lr_scheduler_type = kConstantWithWarmup;
+    session.use_attention_library(settings.attention_library);
     session.allocate();
     const auto folder = library_folder();
     if (settings.autotune)

@@ -2,6 +2,7 @@
 // transfers of offloaded tensors have a third (offload.h).
 #pragma once
 
+#include "gpuopt/device/attention_library.h"
 #include "gpuopt/device/autotune_record.h"
 #include "gpuopt/device/call_observer.h"
 #include "gpuopt/device/device.h"
@@ -58,6 +59,8 @@ struct Context {
       use_workspace(allocate_uncounted(kUnplanned), kUnplanned);
     return scratch_bytes;
   }
+  // Returns how much of it the plan has.
+  size_t given_workspace_bytes() const { return scratch_bytes; }
   char *workspace(size_t bytes) {
     if (bytes > workspace_bytes())
       throw Error("a library call needs a workspace of " +
@@ -72,6 +75,9 @@ struct Context {
     autotune = std::make_unique<AutotuneRecord>(path);
   }
   AutotuneRecord *autotune_record() { return autotune.get(); }
+  void use_attention_library(AttentionLibrary library) {
+    attention_library = library;
+  }
   // Memory that the plan does not count.
   char *allocate_uncounted(size_t bytes) {
     void *p = nullptr;
@@ -110,6 +116,7 @@ struct Context {
   cudaStream_t stream = nullptr, copy_stream = nullptr;
   int num_threads = 1;
   bool allows_tf32 = false; // of a program that was compiled so
+  AttentionLibrary attention_library = AttentionLibrary::Auto;
   size_t allocated_bytes = 0;
   char *host_memory = nullptr;
   size_t host_bytes = 0;

@@ -2,6 +2,7 @@
 // OpenMP, and everything has happened when a call returns.
 #pragma once
 
+#include "gpuopt/device/attention_library.h"
 #include "gpuopt/device/call_observer.h"
 #include "gpuopt/device/cpu_quota.h"
 #include "gpuopt/device/device.h"
@@ -101,6 +102,7 @@ struct Context {
   }
   void use_workspace(char *, size_t) {}            // oneDNN has its own
   void use_autotune_record(const std::string &) {} // and chooses by itself
+  void use_attention_library(AttentionLibrary) {}  // there is one alone
   char *allocate_staging(size_t bytes) { return allocate_uncounted(bytes); }
   // Allocates the memory in which offloaded tensors wait.
   void allocate_host(size_t bytes) {

@@ -1,8 +1,10 @@
 // Attention on the GPU by the runtime's own kernels, which are chosen by the
-// size of the heads. docs/rationale/attention.md explains them.
+// size of the heads, or, where it is faster, its forward by cuDNN.
+// docs/rationale/attention.md explains both.
 #pragma once
 
 #include "gpuopt/ops/attention_bias_cuda.h"
+#include "gpuopt/ops/attention_library_cuda.h"
 
 namespace gpuopt {
 
@@ -24,20 +26,31 @@ void with_head_size(const AttentionShape &s, const F &f) {
                 " elements; the GPU's kernels take up to 256");
 }
 
+template <class T>
+void launch_forward(Context &ctx, const AttentionShape &s, const T *q,
+                    const T *k, const T *v, T *y, float *statistics,
+                    const AttentionOptions &o) {
+  with_head_size(s, [&](auto head_size) {
+    constexpr int D = decltype(head_size)::value;
+    constexpr TileSizes kSizes = forward_tiles<T, D>();
+    launch_with_memory(ctx, batch_elements(s) * ceil_div(s.queries, kSizes.own),
+                       kSizes.threads(), forward_bytes<T, D>(),
+                       attention_forward<T, D>, s, AttentionScores(o), q, k, v,
+                       y, statistics);
+  });
+}
+
 } // namespace detail
 
 template <class T>
 void attention(Context &ctx, const AttentionShape &s, const T *q, const T *k,
                const T *v, T *y, float *statistics,
                const AttentionOptions &o = {}) {
-  detail::with_head_size(s, [&](auto head_size) {
-    constexpr int D = decltype(head_size)::value;
-    constexpr detail::TileSizes kSizes = detail::forward_tiles<T, D>();
-    launch_with_memory(ctx, batch_elements(s) * ceil_div(s.queries, kSizes.own),
-                       kSizes.threads(), detail::forward_bytes<T, D>(),
-                       detail::attention_forward<T, D>, s,
-                       detail::AttentionScores(o), q, k, v, y, statistics);
-  });
+  const auto run_own = [&] {
+    detail::launch_forward(ctx, s, q, k, v, y, statistics, o);
+  };
+  if (!detail::attention_by_cudnn(ctx, s, q, k, v, y, statistics, o, run_own))
+    run_own();
 }
 
 namespace detail {

@@ -29,6 +29,7 @@ public:
                                : chosen_outputs()),
         session(program, int(kStagingIsDevice ? s.num_threads : 0)),
         waiting(parse_wait_policy(s.wait_policy), session.ctx.num_threads) {
+    session.use_attention_library(s.attention_library);
     if (kStagingIsDevice)
       flush_denormals(session.ctx.num_threads, s.flush_denormals);
   }

@@ -249,14 +249,19 @@ inline constexpr SettingInfo kRunSettings[] = {
         "numbers nearer to it than 1.2e-38, which processors are slow with")),
     detail::shared(detail::run(
         "autotune", &detail::S::autotune, {},
-        "the choice of a library's algorithms for products by their "
-        "time in the first step, on CUDA; without it, the library's "
-        "heuristic chooses")),
+        "the choice of a library's algorithms for products, and of "
+        "attention's library, by their time in the first step, on CUDA; "
+        "without it, the library's heuristic chooses")),
     detail::shared(detail::file(
         "autotune-file", &detail::S::autotune_file, kRunning,
         "where these choices are kept, for the same bits in the next "
         "run (default: autotune.txt beside the program)",
         "FILE")),
+    detail::shared(detail::run(
+        "attention-library", &detail::S::attention_library, {},
+        "what computes the forward of attention on CUDA: own (the runtime's "
+        "kernels), cudnn (cuDNN for the shapes that it takes, own for "
+        "others) or auto: the faster of both by --autotune, own without")),
     detail::shared(detail::run(
         "num-workers",
         Field::integer_or_word(&detail::S::num_workers, "auto", kAuto),

@@ -46,6 +46,16 @@ public:
                                          : file);
   }
 
+  // Takes a name that users give; throws Error if it is none.
+  void use_attention_library(const std::string &name) {
+    const std::optional<AttentionLibrary> library =
+        find_attention_library(name);
+    if (!library)
+      throw Error("'--attention-library' must be " + attention_library_list() +
+                  ", but is '" + name + "'");
+    ctx.use_attention_library(*library);
+  }
+
   template <class T>
   T *find(StateKind kind) const {
     return reinterpret_cast<T *>(memory +

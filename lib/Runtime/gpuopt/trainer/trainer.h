@@ -42,6 +42,7 @@ public:
         averages(program, s.ema_decay), measured(program), profiles(program, s),
         checkpoints(program, s), summary(ctx, program, s),
         progress(s.logging_steps) {
+    session.use_attention_library(s.attention_library);
     if (kStagingIsDevice)
       flush_denormals(ctx.num_threads, s.flush_denormals);
   }
