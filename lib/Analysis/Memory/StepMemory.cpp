@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace gpuopt;
@@ -64,8 +65,48 @@ RankedTensorType gpuopt::scratchTypeOf(Operation *op) {
   return RankedTensorType::get({spans}, Float64Type::get(norm.getContext()));
 }
 
+/// Whether an op of a step writes its results wherever it is told to.
+static bool choosesPlaces(Operation *op) {
+  return isa_and_nonnull<nn::FusedOp, nn::ConcatOp, RuntimeCallOpInterface>(op);
+}
+
+/// Whether an op behind `output` writes to the memory of `owner`.
+static bool isWrittenBehind(train::OutputOp output, Value owner) {
+  for (Operation *op = output->getNextNode(); op; op = op->getNextNode())
+    if (llvm::any_of(op->getResults(), [&](OpResult result) {
+          return operandInPlace(result) && bufferOf(result) == owner;
+        }))
+      return true;
+  return false;
+}
+
+/// Finds the values that are written to the memory of an output: those of which
+/// the output is all elements in their order, and which nothing changes behind
+/// it. The outputs of other steps than those of a forward alone are small, or
+/// counted in an arena that is scheduled within a budget.
+void StepMemory::findOutputs() {
+  if (step.getKind() != train::StepKind::Forward)
+    return;
+  llvm::StringSet<> found;
+  for (auto output : step.getBody().getOps<train::OutputOp>()) {
+    std::optional<StridedView> view = viewOf(output.getValue());
+    if (!view || !view->isDense() || view->offset != 0)
+      continue;
+    Value owner = view->buffer;
+    auto type = cast<RankedTensorType>(output.getValue().getType());
+    if (owner.getParentBlock() == &step.getBody().front() &&
+        choosesPlaces(owner.getDefiningOp()) && ownsMemory(owner) &&
+        sizeInBytes(cast<RankedTensorType>(owner.getType())) ==
+            sizeInBytes(type) &&
+        !outputOf.count(owner) && !isWrittenBehind(output, owner) &&
+        found.insert(output.getName()).second)
+      outputOf[owner] = output;
+  }
+}
+
 StepMemory::StepMemory(train::StepOp step, llvm::StringMap<unsigned> &usedNames)
     : step(step) {
+  findOutputs();
   int64_t index = 0;
   for (Operation &op : step.getBody().front()) {
     if (namesMemory(&op))
@@ -76,6 +117,8 @@ StepMemory::StepMemory(train::StepOp step, llvm::StringMap<unsigned> &usedNames)
       if (isa<train::HostType>(result.getType()))
         continue;
       Value owner = destinationOf(result).buffer;
+      if (outputOf.count(owner))
+        continue;
       if (!indexOf.count(owner))
         addBuffer(owner, usedNames);
       PlannedBuffer &buffer = buffers[indexOf[owner]];

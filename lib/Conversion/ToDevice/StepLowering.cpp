@@ -151,6 +151,8 @@ private:
   StringRef symbolOfBuffer(Value owner) {
     if (const PlannedBuffer *buffer = memory.lookup(owner))
       return buffer->name;
+    if (train::OutputOp output = memory.lookupOutput(owner))
+      return persistent.symbolOfOutput(output.getName());
     if (auto argument = dyn_cast<BlockArgument>(owner))
       return persistent.symbolOfInput(
           cast<StringAttr>(step.getInputNames()[argument.getArgNumber()])
@@ -383,6 +385,8 @@ private:
                                elementsOf(op.getValue()));
   }
   void lowerOp(train::OutputOp op) {
+    if (memory.lookupOutput(bufferOf(op.getValue())) == op)
+      return; // has been written there
     Type element =
         cast<RankedTensorType>(op.getValue().getType()).getElementType();
     Value target = address(persistent.symbolOfOutput(op.getName()), element);

@@ -51,7 +51,7 @@ train.step @wide forward ("x" %x: tensor<64x1000xf16>) {
 // CODE: for (int64_t r = 0; r < 64; r++) {
 // CODE: const auto added = load_vector(sums + i) + load_vector(x0 + r * 64 + i) * load_vector(row + i);
 // CODE-NEXT: store_vector(sums + i, added);
-// CODE: store_vector(fused + i, load_vector(sums + i));
+// CODE: store_vector(y + i, load_vector(sums + i));
 train.step @scaled forward ("x" %x: tensor<64x64xf32>, "v" %v: tensor<64xf32>) {
   %0 = nn.fused "variance" %x, %v : tensor<64x64xf32>, tensor<64xf32> -> tensor<1x64xf32> {
   ^bb0(%a: tensor<64x64xf32>, %b: tensor<64xf32>):

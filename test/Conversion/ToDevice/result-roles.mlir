@@ -16,7 +16,7 @@
 // CHECK-SAME: ["mean", "rstd", "smallest"]
 // CHECK-LABEL: device.kernel @fused_root
 // CHECK-SAME: ["rstd", "root"]
-train.step @forward_step forward ("Input" %in: tensor<8x16xf32>) {
+train.step @forward_step micro ("Input" %in: tensor<8x16xf32>) {
   %0:5 = nn.fused "norm" %in {nn.origins = #nn.origins<"n", "n", "n", "n", "n">} : tensor<8x16xf32> -> tensor<8x1xf32>, tensor<8x1xf32>, tensor<8x1xf32>, tensor<8x16xf32>, tensor<8x1xf32> {
   ^bb0(%a: tensor<8x16xf32>):
     %part = arith.constant dense<0.0625> : tensor<8x1xf32>

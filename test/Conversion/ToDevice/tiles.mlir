@@ -15,7 +15,7 @@
 // CODE-NEXT: load_tile(x_i, x + b0 * 100352 + start + i * 512, 512, end - start, left);
 // CODE-NEXT: UNROLL for (int64_t k = 0; k < 16; k++) {
 // CODE-NEXT: const int64_t r = start + k;
-// CODE-NEXT: store<4>(fused + b0 * 100352 + r * 196 + i, x_i[k], left);
+// CODE-NEXT: store<4>(y + b0 * 100352 + r * 196 + i, x_i[k], left);
 // A GPU's groups of threads read neighbouring rows anyway.
 // GPU-LABEL: device.kernel @fused_copy
 // GPU-NOT: unroll 16
@@ -39,7 +39,7 @@ train.step @forward_step forward ("x" %x: tensor<4x196x512xf32>) {
 // CODE: x1_i[k] = load<8>(x1 + r * 40 + i, left);
 // CODE: if (r >= end)
 // CODE-NEXT: break;
-// CODE-NEXT: store<8>(fused + r * 40 + i, x0_i[k] + x1_i[k], left);
+// CODE-NEXT: store<8>(y + r * 40 + i, x0_i[k] + x1_i[k], left);
 train.step @forward_step forward ("x" %x: tensor<40x20xf32>, "z" %z: tensor<20x40xf32>) {
   %t = nn.transpose %x [1, 0] : tensor<40x20xf32>
   %0 = nn.fused "add" %t, %z : tensor<20x40xf32>, tensor<20x40xf32> -> tensor<20x40xf32> {

@@ -35,10 +35,10 @@
 // CHECK: .mask_batch = {0, 144, 72}, .mask_row = 9, .mask_key = 1};
 // CHECK: .dq_batch = {768, 256, 128}, .dq_row = 16, .dk_batch = {432, 144}, .dk_row = 16, .dv_batch = {432, 144},
 // CHECK-NOT: fused_copy
-// CHECK: attention(ctx, kAttention8x8_16, m[kX], m[kX] + 64, m[kX] + 128, m[kAttention], m[kAttention2],
+// CHECK: attention(ctx, kAttention8x8_16, m[kX], m[kX] + 64, m[kX] + 128, m[kY], m[kAttention],
 // CHECK-NEXT: {.scale = 0.25, .dropout = 0.1, .stream = 3, .state = state});
-// CHECK: attention_backward(ctx, kAttention8x8_16, kAttention8x8_16_gradients, m[kX], m[kX] + 64, m[kX] + 128,
-// CHECK-NEXT: m[kAttention], m[kAttention2], m[kDy], m[kConcat], m[kConcat] + 64, m[kConcat] + 128,
+// CHECK: attention_backward(ctx, kAttention8x8_16, kAttention8x8_16_gradients, m[kX], m[kX] + 64, m[kX] + 128, m[kY],
+// CHECK-NEXT: m[kAttention], m[kDy], m[kDx], m[kDx] + 64, m[kDx] + 128,
 train.step @forward forward ("x" %x: tensor<2x8x192xf32>, "dy" %dy: tensor<2x8x64xf32>) {
   %q2 = nn.slice %x [0, 0, 0] [2, 8, 64] [1, 1, 1] : tensor<2x8x192xf32>
   %k2 = nn.slice %x [0, 0, 64] [2, 8, 64] [1, 1, 1] : tensor<2x8x192xf32>

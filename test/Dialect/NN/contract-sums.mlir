@@ -5,7 +5,7 @@
 // RUN: not gpuopt-opt %s --train-reserve-workspace="workspace-bytes=1024" 2>&1 | FileCheck %s --check-prefix=SMALL
 
 // CHECK: %{{.*}}, %{{.*}} = nn.contract_sums "nhwo,nhwc->oc" %{{.*}}, %{{.*}} : tensor<8x7x7x256xf16>, tensor<8x7x7x64xf16>
-// CXX: gemm_sums(ctx, kGemm256x64x392_tn, m[kZ], m[kX], m[kContractSums], m[kContractSums2]);
+// CXX: gemm_sums(ctx, kGemm256x64x392_tn, m[kZ], m[kX], m[kW], m[kB]);
 // A library may lack the epilogue. The runtime then adds up 392 rows in 7 parts of
 // 256 sums.
 // SMALL: error: 'nn.contract_sums' op needs a workspace of at least 7168 B, but it is 1024 B

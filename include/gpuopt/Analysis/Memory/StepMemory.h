@@ -32,7 +32,9 @@ struct PlannedBuffer {
 };
 
 /// Memory of one step: each value that owns memory has a buffer, in the arena
-/// or, for copies of offloaded tensors, on the host.
+/// or, for copies of offloaded tensors, on the host. What kernels and calls
+/// make for an output alone is written to the output's memory, which outlives
+/// the step, and has no buffer.
 class StepMemory {
 public:
   /// Finds the lifetimes of all buffers. Views and parts of concatenations
@@ -65,10 +67,16 @@ public:
   /// Returns the buffer that a value owns; null for state, inputs and
   /// constants.
   const PlannedBuffer *lookup(mlir::Value owner) const;
+  /// Returns the output in whose memory a value that owns its memory lies; null
+  /// if it lies elsewhere.
+  train::OutputOp lookupOutput(mlir::Value owner) const {
+    return outputOf.lookup(owner);
+  }
   /// Returns the scratch memory of an op.
   const PlannedBuffer *lookupScratch(mlir::Operation *op) const;
 
 private:
+  void findOutputs();
   void addBuffer(mlir::Value owner, llvm::StringMap<unsigned> &usedNames);
   void extendLifetimes(mlir::Operation *op, int64_t index);
   void addHostBuffer(train::OffloadOp op, int64_t index,
@@ -83,6 +91,7 @@ private:
   /// buffers.
   llvm::DenseMap<mlir::Value, unsigned> indexOf, hostIndexOf;
   llvm::DenseMap<mlir::Operation *, unsigned> scratchOf;
+  llvm::DenseMap<mlir::Value, train::OutputOp> outputOf; ///< By the owner.
   int64_t height = 0, hostHeight = 0;
   int64_t lowerLimit = 0;
 };
