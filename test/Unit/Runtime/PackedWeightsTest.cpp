@@ -3,6 +3,7 @@
 
 #include "gpuopt/ops/conv.h"
 #include "gpuopt/ops/gemm.h"
+#include "gpuopt/trainer/session.h"
 
 #include "Values.h"
 
@@ -71,6 +72,28 @@ TEST(PackedWeights, GiveBackWhatNothingElseReads) {
     EXPECT_EQ(std::count(memory.get(), memory.get() + kBytes, 'x'),
               int64_t(kBytes));
   }
+}
+
+// The program's own arena, which is persistent memory's neighbour.
+constexpr size_t kPersistent = 5000, kArena = 1 << 20;
+
+TEST(Session, GivesBackTheArenaOnceWeightsArePrepared) {
+  Program program{};
+  program.persistent_bytes = kPersistent;
+  program.arena_bytes = kArena;
+  program.total_bytes = kPersistent + kArena;
+  program.prepare = [](Context &, char *memory) {
+    std::fill_n(memory, kPersistent + kArena, 'x');
+  };
+  Session session(program, 1);
+  session.allocate();
+  session.prepare();
+  EXPECT_EQ(std::count(session.memory, session.memory + kPersistent, 'x'),
+            int64_t(kPersistent));
+  // What shares its pages with other memory is left.
+  EXPECT_LE(std::count(session.memory + kPersistent,
+                       session.memory + program.total_bytes, 'x'),
+            2 * 4096);
 }
 
 // Compares results of a call on weights that are kept with those of a call on

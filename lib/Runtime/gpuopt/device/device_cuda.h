@@ -53,6 +53,7 @@ struct Context {
   }
   void add_unchanged(char *, size_t, bool) {} // libraries read them as they are
   void weights_changed() {}
+  void release(char *, size_t) {} // all that was allocated stays
   size_t workspace_bytes() {
     constexpr size_t kUnplanned = size_t(256) << 20;
     if (!scratch)

@@ -7,6 +7,7 @@
 #include "gpuopt/device/cpu_quota.h"
 #include "gpuopt/device/device.h"
 #include "gpuopt/device/packed_weights.h"
+#include "gpuopt/device/pages.h"
 #include "gpuopt/device/processor_name.h"
 #include "gpuopt/kernels/block.h"
 
@@ -120,6 +121,8 @@ struct Context {
     packed_weights.add_unchanged(begin, bytes, has_one_reader);
   }
   void weights_changed() { packed_weights.invalidate(); }
+  // Says that what some memory holds is not needed any more.
+  void release(char *begin, size_t bytes) { release_pages(begin, bytes); }
 
   int num_threads;
   PackedWeights packed_weights;

@@ -4,9 +4,7 @@
 #pragma once
 
 #include "gpuopt/device/error.h"
-
-#include <sys/mman.h>
-#include <unistd.h>
+#include "gpuopt/device/pages.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -52,7 +50,7 @@ public:
       if (const Range *range = range_of(weights);
           range && range->has_one_reader &&
           bytes >= size_t(range->end - range->begin))
-        release_pages(*range);
+        release_pages(range->begin, size_t(range->end - range->begin));
     }
     copy.version = version;
     return copy.memory.get();
@@ -72,17 +70,6 @@ private:
                ? &*std::prev(after)
                : nullptr;
   }
-  // Releases the whole pages of a range to the system. They are 0 then.
-  static void release_pages(const Range &range) {
-    const auto page = uintptr_t(sysconf(_SC_PAGESIZE));
-    const uintptr_t begin =
-                        (reinterpret_cast<uintptr_t>(range.begin) + page - 1) /
-                        page * page,
-                    end = reinterpret_cast<uintptr_t>(range.end) / page * page;
-    if (begin < end)
-      madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED);
-  }
-
   struct Free {
     void operator()(char *p) const { free(p); }
   };

@@ -173,6 +173,8 @@ public:
       return;
     plain_weights.begin_prepare(memory);
     program.prepare(ctx, memory);
+    // This may have taken more of the arena than steps do.
+    ctx.release(memory + program.persistent_bytes, program.arena_bytes);
   }
   // Undoes what `prepare` has done to weights. Returns whether it has done
   // anything, so that it has to run again before the next forward.
