@@ -100,9 +100,10 @@ Expected<std::string> gpuopt::buildProgram(StringRef folder,
                                            const TargetInfo &target,
                                            StringRef cache,
                                            const Executable &executable) {
-  std::string kept =
-      joinPath(cache, buildKey(folder, target, BuildMachine::find(target)) +
-                          (executable.readsParquet ? "-parquet" : ""));
+  std::string kept = joinPath(
+      cache, buildKey(folder, target,
+                      BuildMachine::find(target, executable.readsParquet)) +
+                 (executable.readsParquet ? "-parquet" : ""));
   std::string path = joinPath(kept, executable.name);
   if (sys::fs::can_execute(path))
     return path;

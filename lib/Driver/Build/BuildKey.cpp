@@ -59,8 +59,34 @@ static std::string thisProcessor() {
   return sys::getHostCPUName().str() + " " + join(features, " ");
 }
 
-BuildMachine BuildMachine::find(const TargetInfo &target) {
-  return {compilersOf(target), target.is_cuda ? "" : thisProcessor()};
+/// Returns what tells where parquet.cmake finds Apache Arrow: the folder of the
+/// wheel pyarrow with its libraries, and where CMake looks besides.
+static std::string thisArrow() {
+  std::string folder = environment("PYARROW");
+  Tool python = findTool({"python3"});
+  if (folder.empty() && !python.path.empty())
+    folder =
+        outputOf(python.path,
+                 {"-c", "import importlib.util as u; print(u.find_spec("
+                        "'pyarrow').submodule_search_locations[0],end='')"});
+  std::vector<std::string> libraries;
+  std::error_code code;
+  for (sys::fs::directory_iterator file(folder, code), end;
+       !code && file != end; file.increment(code))
+    if (StringRef name = sys::path::filename(file->path());
+        name.starts_with("libarrow.so") || name.starts_with("libparquet.so"))
+      libraries.push_back(file->path());
+  llvm::sort(libraries);
+  std::string found = "pyarrow=" + folder + "\n" + join(libraries, "\n");
+  for (const char *variable :
+       {"CMAKE_PREFIX_PATH", "Parquet_DIR", "Parquet_ROOT", "Arrow_DIR"})
+    found += variable + ("=" + environment(variable)) + "\n";
+  return found;
+}
+
+BuildMachine BuildMachine::find(const TargetInfo &target, bool readsParquet) {
+  return {compilersOf(target), target.is_cuda ? "" : thisProcessor(),
+          readsParquet ? thisArrow() : ""};
 }
 
 /// Returns whether an executable depends on a file. It does not depend on the
@@ -96,6 +122,7 @@ std::string gpuopt::buildKey(StringRef folder, const TargetInfo &target,
   add(target.name);
   add(machine.compilers);
   add(machine.processor);
+  add(machine.arrow);
   for (const std::string &file : sourcesOf(folder))
     if (auto buffer = MemoryBuffer::getFile(file)) {
       add(StringRef(file).drop_front(folder.size()));

@@ -19,9 +19,11 @@ struct BuildMachine {
   std::string compilers; ///< Their paths, versions and flags.
   /// The processor that the code of target host is built for; else empty.
   std::string processor;
+  /// Where Apache Arrow is, of a program that reads Parquet files; else empty.
+  std::string arrow;
 
   /// Finds what a program for `target` is built with here and now.
-  static BuildMachine find(const TargetInfo &target);
+  static BuildMachine find(const TargetInfo &target, bool readsParquet = false);
 };
 
 /// Returns a hash of everything that the executable of the program in `folder`

@@ -19,7 +19,7 @@ using namespace gpuopt;
 
 namespace {
 
-const BuildMachine kMachine{"g++ 14", "znver4 avx512f"};
+const BuildMachine kMachine{"g++ 14", "znver4 avx512f", "arrow 21"};
 
 /// A program in a folder that goes with the test.
 struct BuildKeyTest : testing::Test {
@@ -47,8 +47,9 @@ TEST_F(BuildKeyTest, FollowsFromTheMachine) {
   EXPECT_EQ(key(), key());
   EXPECT_NE(key(), key(kMachine, "cuda"));
   EXPECT_NE(key(kMachine, "cuda"), key(kMachine, "emulated"));
-  EXPECT_NE(key(), key({"g++ 15", kMachine.processor}));
-  EXPECT_NE(key(), key({kMachine.compilers, "znver4"}));
+  EXPECT_NE(key(), key({"g++ 15", kMachine.processor, kMachine.arrow}));
+  EXPECT_NE(key(), key({kMachine.compilers, "znver4", kMachine.arrow}));
+  EXPECT_NE(key(), key({kMachine.compilers, kMachine.processor, "arrow 22"}));
 }
 
 TEST_F(BuildKeyTest, FollowsFromEverySource) {
@@ -82,6 +83,25 @@ TEST(BuildMachine, HasTheProcessor) {
           << feature.first().str();
   EXPECT_EQ(BuildMachine::find(*find_target("cuda")).processor, "");
   EXPECT_EQ(BuildMachine::find(*find_target("emulated")).processor, "");
+}
+
+// An executable that reads Parquet files loads Arrow from where it was found.
+TEST_F(BuildKeyTest, HasThePlaceOfArrow) {
+  const TargetInfo &target = *find_target("host");
+  EXPECT_EQ(BuildMachine::find(target).arrow, "");
+  write("libarrow.so.2100", "", "pyarrow");
+  setenv("PYARROW", (root / "pyarrow").c_str(), 1);
+  const std::string arrow = BuildMachine::find(target, true).arrow;
+  EXPECT_NE(arrow.find((root / "pyarrow" / "libarrow.so.2100").string()),
+            std::string::npos)
+      << arrow;
+  setenv("PYARROW", (root / "other").c_str(), 1);
+  EXPECT_NE(BuildMachine::find(target, true).arrow, arrow);
+  unsetenv("PYARROW");
+  setenv("Parquet_DIR", "/opt/arrow", 1);
+  EXPECT_NE(BuildMachine::find(target, true).arrow.find("/opt/arrow"),
+            std::string::npos);
+  unsetenv("Parquet_DIR");
 }
 
 } // namespace
