@@ -141,23 +141,30 @@ private:
     row.text.push_back(row.generated.back());
   }
   // Keeps the keys and values of the first `count` tokens of a row's span: they
-  // become the last of the past ones, and the first ones go.
+  // become the last of the past ones, and those that were there move towards
+  // the front. What lies before the row's tokens is masked, and stays.
   void keep(int64_t index, int64_t count) {
-    for (const CachedTensor &cached : model.cache) {
-      const size_t heads = size_t(cached.past->shape[1]);
+    int64_t &cached = rows[size_t(index)].cached;
+    const int64_t capacity = model.cache_capacity();
+    const int64_t kept = std::min(cached + count, capacity);
+    for (const CachedTensor &tensors : model.cache) {
+      const size_t heads = size_t(tensors.past->shape[1]);
       const size_t per_token =
-          size_t(cached.past->shape[3]) * size_of(cached.past->type);
-      const size_t to = size_t(model.cache_capacity()) * per_token;
+          size_t(tensors.past->shape[3]) * size_of(tensors.past->type);
+      const size_t to = size_t(capacity) * per_token;
       const size_t from =
-          size_t(model.cache_capacity() + model.tokens_per_step()) * per_token;
-      copy_rows(
-          session.ctx,
-          session.memory + cached.past->offset + size_t(index) * heads * to, to,
-          session.memory + cached.present->offset +
-              size_t(index) * heads * from + size_t(count) * per_token,
-          from, to, heads);
+          size_t(capacity + model.tokens_per_step()) * per_token;
+      const size_t bytes = size_t(kept) * per_token;
+      copy_rows(session.ctx,
+                session.memory + tensors.past->offset +
+                    size_t(index) * heads * to + (to - bytes),
+                to,
+                session.memory + tensors.present->offset +
+                    size_t(index) * heads * from +
+                    size_t(capacity + count) * per_token - bytes,
+                from, bytes, heads);
     }
-    rows[size_t(index)].cached += count;
+    cached += count;
   }
 
   // The rows behind the last text are copies of it.
