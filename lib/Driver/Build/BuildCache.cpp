@@ -10,7 +10,9 @@
 // If two processes build the same program at once, the second executable
 // replaces the first; both are right. A build that fails leaves its output as
 // <cache>/<key>/*.log. What programs have in common is kept as
-// <cache>/objects/<hash>.o (lib/Runtime/program/object-cache.cmake).
+// <cache>/objects/<hash>.o (lib/Runtime/program/object-cache.cmake). Behind
+// each build, what has not been used for long is removed if the cache is too
+// large.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,6 +20,7 @@
 
 #include "Build/BuildErrors.h"
 #include "Build/BuildKey.h"
+#include "Build/CacheLimit.h"
 #include "Files/JoinPath.h"
 #include "Files/ScratchFolder.h"
 #include "llvm/Support/Chrono.h"
@@ -105,8 +108,12 @@ Expected<std::string> gpuopt::buildProgram(StringRef folder,
                       BuildMachine::find(target, executable.readsParquet)) +
                  (executable.readsParquet ? "-parquet" : ""));
   std::string path = joinPath(kept, executable.name);
+  noteUse(path);
   if (sys::fs::can_execute(path))
     return path;
+  Expected<int64_t> limit = cacheLimit();
+  if (!limit)
+    return limit.takeError();
   outs() << "building " << executable.what << " (target " << target.name
          << ") in " << kept << "\n";
   outs().flush();
@@ -139,5 +146,6 @@ Expected<std::string> gpuopt::buildProgram(StringRef folder,
   if (sys::fs::rename(scratch->pathOf(executable.name), path))
     return buildFailure(scratch->pathOf("compile.log"),
                         joinPath(kept, "compile.log"));
+  trimCache(cache, *limit);
   return path;
 }

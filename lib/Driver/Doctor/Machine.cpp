@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Build/CacheLimit.h"
 #include "Doctor/Finding.h"
 #include "gpuopt/Planning/Bytes.h"
 #include "gpuopt/device/cpu_quota.h"
@@ -98,8 +99,22 @@ static Finding findDisk(StringRef folder) {
   return finding;
 }
 
+/// Says what the build cache holds, and how much it may.
+static Finding findCache(StringRef cache) {
+  Expected<int64_t> limit = cacheLimit();
+  if (!limit)
+    return {State::Unfit, "build cache", toString(limit.takeError())};
+  CacheContent content = contentOfCache(cache);
+  return {State::Found, "build cache",
+          planning::formatBytes(content.bytes) + " of at most " +
+              planning::formatBytes(*limit) + " (" + kCacheLimitVariable.str() +
+              "), " + std::to_string(content.programs) + " programs and " +
+              std::to_string(content.objects) + " objects (" + cache.str() +
+              ")"};
+}
+
 Findings gpuopt::examineMachine(const std::string &cache) {
   return {"This machine",
           nullptr,
-          {findProcessor(), findMemory(), findDisk(cache)}};
+          {findProcessor(), findMemory(), findDisk(cache), findCache(cache)}};
 }

@@ -79,6 +79,8 @@ function(link_object target library source)
     string(SHA256 key "${source} ${hash}\n${made_of}")
     set(kept ${GPUOPT_OBJECT_CACHE}/${key}.o)
     if(EXISTS ${kept})
+      # gpuopt removes what has not been used for the longest time.
+      file(TOUCH_NOCREATE ${kept})
       target_sources(${target} PRIVATE ${kept})
       set_source_files_properties(${kept} PROPERTIES EXTERNAL_OBJECT ON)
       return()
