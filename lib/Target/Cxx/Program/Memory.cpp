@@ -10,7 +10,6 @@
 #include "Text.h"
 #include "Types.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
-#include "gpuopt/Support/RowPitch.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -84,6 +83,15 @@ static SmallVector<Chapter> chaptersOf(ModuleOp module) {
   return result;
 }
 
+/// Returns how many rows the memory has behind the last one of a matrix.
+static int64_t spareRowsOf(device::BufferOp buffer) {
+  auto type = cast<RankedTensorType>(buffer.getType());
+  return type.getRank() == 2 && buffer.getElementsInMemory() > 0
+             ? buffer.getElementsInMemory() / buffer.getRowPitch() -
+                   type.getDimSize(0)
+             : 0;
+}
+
 static Line lineOf(device::BufferOp buffer, StringRef name, bool isUsed) {
   auto type = cast<RankedTensorType>(buffer.getType());
   Line line;
@@ -99,7 +107,7 @@ static Line lineOf(device::BufferOp buffer, StringRef name, bool isUsed) {
   if (int64_t pitch = buffer.getRowPitch();
       type.getRank() > 0 && pitch != type.getShape().back())
     comment << "rows " << pitch << " apart ";
-  if (int64_t rows = padsOf(type).spareRows)
+  if (int64_t rows = spareRowsOf(buffer))
     comment << "and " << rows << " spare rows ";
   comment << cxx::quoted(buffer.getOrigin());
   if (buffer.getLiveFrom() && buffer.getLiveTo())

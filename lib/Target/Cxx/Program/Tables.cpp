@@ -12,7 +12,6 @@
 #include "Types.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
-#include "gpuopt/Support/TensorSize.h"
 #include "gpuopt/settings/limits.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -109,7 +108,8 @@ private:
     llvm::interleaveComma(type.getShape(), row);
     // Files and callers have the elements, not what lies behind them.
     row << "}, " << names.offsetOf(buffer) << ", "
-        << sizeInBytes(withoutPads(type)) << "}";
+        << buffer.getOffsetOf(type.getNumElements()) - buffer.getOffsetOf(0)
+        << "}";
     return text;
   }
 
