@@ -400,8 +400,11 @@ def test_padded_rows(name, precision, chunks, tmp_path):
     # The last logit matters, and the pads where sums go on through them.
     matters = 512 if lies_by_words else 509
     assert_same_bits(one, train_poisoned(matters))
-    with pytest.raises(CommandFailed, match="diverged|not finite"):
-        train_poisoned(matters - 1)
+    if lies_by_words and precision == "fp16":  # losses are numbers, and gradients are not
+        assert train_poisoned(matters - 1).metrics[-1]["skipped_steps"] == STEPS
+    else:
+        with pytest.raises(CommandFailed, match="diverged|not finite"):
+            train_poisoned(matters - 1)
 
 
 def test_under_sanitizers(tmp_path):
