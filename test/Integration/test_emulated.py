@@ -112,6 +112,31 @@ def test_products_are_timed_once(tmp_path):
     assert record.read_text() == text
 
 
+def test_attention_by_cudnn(tmp_path):
+    """cuDNN's forward and our backward train as our forward does, but for rounding, in any order of work; so does a
+    program that computes forwards again. The first run keeps which of the two was faster."""
+    plain = Emulated("gpt2-long", tmp_path / "plain", precision="bf16")
+    record = tmp_path / "autotune.txt"  # of all runs, so that products choose alike
+    own = plain.train(seed=1, attention_library="own", autotune_file=record)
+    cudnn = plain.train(seed=1, attention_library="cudnn", autotune_file=record)
+    assert "is computed by the runtime's own kernels" not in cudnn.output
+    assert own.losses != cudnn.losses
+    np.testing.assert_allclose(cudnn.losses, own.losses, rtol=1e-2)
+    np.testing.assert_allclose(cudnn.losses, plain.train_torch(), rtol=3e-2)
+    assert_same_bits(cudnn, plain.train(seed=2, attention_library="cudnn", autotune_file=record))
+    timed = plain.train(seed=1, autotune_file=record)
+    choices = [line.split("\t")[2] for line in record.read_text().splitlines() if "\tattention of bf16, " in line]
+    assert len(choices) == 1 and choices[0] in ("own", "cudnn")
+    assert_same_bits(timed, {"own": own, "cudnn": cudnn}[choices[0]])
+    # The budget also decides what is in half precision, so the losses are not the same.
+    budget = int(plain.trainer.plan()["arena_bytes"] * 0.6)
+    tight = Emulated("gpt2-long", tmp_path / "tight", precision="bf16", activation_budget=f"{budget}B")
+    assert re.search(" again: frees [^\n]*\n *attention\\(", (tight.trainer.folder / "step.cu").read_text())
+    again = tight.train(seed=3, attention_library="cudnn", autotune_file=record)
+    np.testing.assert_allclose(again.losses, cudnn.losses, rtol=1e-2)
+    assert_same_bits(again, tight.train(seed=2, attention_library="cudnn", autotune_file=record))
+
+
 def test_an_update_with_products(tmp_path):
     """Muon's update is kernels and products, captured and replayed like those of the forward."""
     model = Emulated("gpt2-tiny", tmp_path, optimizer="muon")
