@@ -26,16 +26,16 @@
 // CHECK: const float sum = group_sum<32>(sums);
 // CHECK: const auto difference = row[t] - sum;
 // CHECK-NEXT: totals_2[t] = totals_2[t] + difference;
-// CHECK-NEXT: store<8>([[CENTRED:.*]] + r * 200 + i, difference, 200 - i);
+// CHECK-NEXT: store<8>(y0 + r * 200 + i, difference, 200 - i);
 // CHECK-NEXT: }
 // CHECK-NEXT: }
 // CHECK-NEXT: UNROLL for (int64_t t = 0; t < iterations<32>(200); t++) {
 // CHECK: const auto sum_2 = sum_of_groups<32, 8>(totals[t]);
 // CHECK-NEXT: if (group<32>() == 0)
-// CHECK-NEXT: store<8>([[CENTRED]]_2 + b * 200 + i, sum_2, left);
+// CHECK-NEXT: store<8>(y1 + b * 200 + i, sum_2, left);
 // CHECK-NEXT: const auto sum_3 = sum_of_groups<32, 8>(totals_2[t]);
 // CHECK-NEXT: if (group<32>() == 0)
-// CHECK-NEXT: store<8>([[CENTRED]]_3 + b * 200 + i, sum_3, left);
+// CHECK-NEXT: store<8>(y2 + b * 200 + i, sum_3, left);
 // Whole iterations need no test for the end of a row. Where the operand keeps its
 // dimensions apart, rows are still counted through.
 // CHECK: void fused_mul_sum(
