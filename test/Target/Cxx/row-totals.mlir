@@ -26,7 +26,7 @@
 // CHECK: const float sum = group_sum<32>(sums);
 // CHECK: const auto difference = row[t] - sum;
 // CHECK-NEXT: totals_2[t] = totals_2[t] + difference;
-// CHECK-NEXT: store<8>(y0 + r * 200 + i, difference, 200 - i);
+// CHECK-NEXT: store<8>(centred + r * 200 + i, difference, 200 - i);
 // CHECK-NEXT: }
 // CHECK-NEXT: }
 // CHECK-NEXT: UNROLL for (int64_t t = 0; t < iterations<32>(200); t++) {
