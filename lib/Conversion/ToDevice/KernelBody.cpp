@@ -238,7 +238,10 @@ Value KernelBody::compute(Operation *producer, ArrayRef<Value> operands) {
         originOf(inRange.getResult()));
   if (auto take = dyn_cast<nn::TakeOp>(producer)) {
     const Gather &gather = shape.gathers.find(take)->second;
-    Value row = load(take.getIndices(), gather.index, {}, 0);
+    // The rows of a table that was broadcast are one.
+    Value row = gather.rowStride != 0
+                    ? load(take.getIndices(), gather.index, {}, 0)
+                    : Value();
     return load(take.getTable(), gather.row, row, gather.rowStride);
   }
   OperationState state(loc, producer->getName(), operands, type,

@@ -21,3 +21,14 @@ train.step @own_table forward ("own" %x: tensor<4xf32>, "j" %i: tensor<4xi64>) {
   %y = arith.addf %taken, %x : tensor<4xf32>
   train.output "y", %y : tensor<4xf32>
 }
+
+// All rows of a table that was broadcast are one, so that no index is read.
+// CHECK-LABEL: device.kernel @fused_take_2
+// CHECK: device.loop lanes
+// CHECK-NOT: indirect
+// CHECK: device.load %{{.*}}[] strides [] offset 0 uniform
+train.step @broadcast_table forward ("x" %x: tensor<1xf32>, "j" %i: tensor<8xi64>) {
+  %table = nn.broadcast %x : tensor<1xf32> to tensor<4xf32>
+  %y = nn.take %table, %i : tensor<4xf32>, tensor<8xi64>
+  train.output "y", %y : tensor<8xf32>
+}
