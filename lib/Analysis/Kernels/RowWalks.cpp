@@ -198,6 +198,7 @@ void RowWalks::assignWork(Block &body) {
 
 void RowWalks::chooseKept() {
   for (auto [number, walk] : llvm::enumerate(walks)) {
+    visited.clear();
     for (nn::ReduceOp reduce : walk.reductions)
       visit(combinedBy(reduce), number);
     for (nn::PartialSumOp sum : walk.sums)
@@ -213,7 +214,8 @@ void RowWalks::visit(Value value, unsigned walk) {
   value = skipBroadcasts(value);
   const bool inRegisters = storage == RowStorage::Registers;
   bool isRead = !value.getDefiningOp();
-  if ((isRead && !inRegisters) || !isFull(value) || keptSince.contains(value))
+  if ((isRead && !inRegisters) || !isFull(value) || keptSince.contains(value) ||
+      !visited.insert(value).second)
     return;
   auto [entry, isNew] = computedIn.try_emplace(value, walk);
   if (!isNew && entry->second < walk) {

@@ -26,7 +26,7 @@ namespace {
 class GraphBuilder {
 public:
   GraphBuilder(train::StepOp step, const DeviceModel &device)
-      : step(step), device(device) {
+      : step(step), device(device), outputOf(outputsInPlace(step)) {
     findLastWork();
   }
 
@@ -129,13 +129,14 @@ private:
       return addInput(node, op.storage);
     }
     Value root = destinationOf(result).buffer;
+    int64_t bytes = outputOf.contains(root) ? 0 : alignedSizeInBytes(root);
     if (root == result) {
-      op.sizeInBytes = alignedSizeInBytes(result);
+      op.sizeInBytes = bytes;
       return;
     }
     auto [last, isFirst] = lastPart.try_emplace(root, node);
     if (isFirst) {
-      op.sizeInBytes = alignedSizeInBytes(root);
+      op.sizeInBytes = bytes;
     } else {
       op.storage = last->second;
       addInput(node, last->second);
@@ -234,6 +235,8 @@ private:
   train::StepOp step;
   const DeviceModel &device;
   StepGraph graph;
+  /// The values that lie in an output's memory, and not in the arena.
+  llvm::DenseMap<Value, train::OutputOp> outputOf;
   llvm::DenseMap<Value, int> lastPart; ///< By concatenation.
   llvm::DenseMap<Attribute, Operation *> firstWrite;
   /// The last op that depends on each op through ops without effects.

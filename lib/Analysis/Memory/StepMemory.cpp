@@ -80,13 +80,11 @@ static bool isWrittenBehind(train::OutputOp output, Value owner) {
   return false;
 }
 
-/// Finds the values that are written to the memory of an output: those of which
-/// the output is all elements in their order, and which nothing changes behind
-/// it. The outputs of other steps than those of a forward alone are small, or
-/// counted in an arena that is scheduled within a budget.
-void StepMemory::findOutputs() {
+llvm::DenseMap<Value, train::OutputOp>
+gpuopt::outputsInPlace(train::StepOp step) {
+  llvm::DenseMap<Value, train::OutputOp> outputOf;
   if (step.getKind() != train::StepKind::Forward)
-    return;
+    return outputOf;
   llvm::StringSet<> found;
   for (auto output : step.getBody().getOps<train::OutputOp>()) {
     std::optional<StridedView> view = viewOf(output.getValue());
@@ -102,11 +100,11 @@ void StepMemory::findOutputs() {
         found.insert(output.getName()).second)
       outputOf[owner] = output;
   }
+  return outputOf;
 }
 
 StepMemory::StepMemory(train::StepOp step, llvm::StringMap<unsigned> &usedNames)
-    : step(step) {
-  findOutputs();
+    : step(step), outputOf(outputsInPlace(step)) {
   int64_t index = 0;
   for (Operation &op : step.getBody().front()) {
     if (namesMemory(&op))

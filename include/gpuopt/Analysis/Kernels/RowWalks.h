@@ -105,6 +105,7 @@ private:
   llvm::SmallVector<Pick> picked;
   mlir::ValueRange yielded;
   llvm::DenseMap<mlir::Value, unsigned> computedIn;
+  llvm::DenseSet<mlir::Value> visited; ///< By `visit`, for the walk under way.
   llvm::MapVector<mlir::Value, unsigned> keptSince;
   int64_t room = 0; ///< Bytes that are left for kept values.
 };

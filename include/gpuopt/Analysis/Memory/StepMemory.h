@@ -31,6 +31,12 @@ struct PlannedBuffer {
   int result = -1;          ///< See TensorName.
 };
 
+/// Finds the values that are written to the memory of an output: those of which
+/// the output is all elements in their order, and which nothing changes behind
+/// it. The outputs of other steps than those of a forward alone are small, or
+/// counted in an arena that is scheduled within a budget.
+llvm::DenseMap<mlir::Value, train::OutputOp> outputsInPlace(train::StepOp step);
+
 /// Memory of one step: each value that owns memory has a buffer, in the arena
 /// or, for copies of offloaded tensors, on the host. What kernels and calls
 /// make for an output alone is written to the output's memory, which outlives
@@ -76,7 +82,6 @@ public:
   const PlannedBuffer *lookupScratch(mlir::Operation *op) const;
 
 private:
-  void findOutputs();
   void addBuffer(mlir::Value owner, llvm::StringMap<unsigned> &usedNames);
   void extendLifetimes(mlir::Operation *op, int64_t index);
   void addHostBuffer(train::OffloadOp op, int64_t index,

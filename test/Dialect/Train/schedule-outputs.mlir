@@ -1,0 +1,17 @@
+// RUN: not gpuopt-opt %s -kernels-materialize-views -train-schedule=activation-budget=1 2>&1 | FileCheck %s
+
+// What is written to an output's memory takes nothing of the budget: only %0 does.
+// CHECK: activation budget 1 B cannot be met: the smallest budget that can be met is 4096 B, and the proven lower limit is 4096 B
+train.step @outputs forward ("x" %x: tensor<1024xf32>) {
+  %0 = nn.fused "exp" %x : tensor<1024xf32> -> tensor<1024xf32> {
+  ^bb0(%a: tensor<1024xf32>):
+    %e = math.exp %a : tensor<1024xf32>
+    nn.yield %e : tensor<1024xf32>
+  }
+  %1 = nn.fused "scale" %0 : tensor<1024xf32> -> tensor<1024xf32> {
+  ^bb0(%a: tensor<1024xf32>):
+    %e = arith.mulf %a, %a : tensor<1024xf32>
+    nn.yield %e : tensor<1024xf32>
+  }
+  train.output "y", %1 : tensor<1024xf32>
+}
