@@ -96,7 +96,8 @@ void onednn_gemm(Context &ctx, const GemmShape &s, const T *a, const T *b, C *c,
       ctx.packed_weights.has(b) && can_keep_right_matrix(s, sizeof(T));
   const MatmulKey key{s,
                       {o.alpha, o.beta},
-                      sizeof(T) * 8 + sizeof(C),
+                      int64_t(onednn_type<T>()) * 64 +
+                          int64_t(onednn_type<C>()),
                       o.bias != nullptr,
                       keeps};
   auto &cache = ctx.library<Matmuls>().by_content;
