@@ -296,6 +296,15 @@ TEST_F(VerdictTest, JudgesByEstimates) {
   run.launches = 20000;
   EXPECT_EQ(text(), "verdict: launch-bound: 20000 launches in a step of 100 "
                     "ms; --batch-size 32: more work in each launch");
+  // Launches of 25 us are longer than they need be, if the device could take 5;
+  // what shares its estimates have does not matter then.
+  run.launches = 4000;
+  run.limit_ms = 20;
+  run.optimizer_ms = 10;
+  EXPECT_NE(text().find("launch-bound: 4000 launches"), std::string::npos)
+      << text();
+  run.limit_ms = 30;
+  EXPECT_NE(text().find("optimizer-bound"), std::string::npos) << text();
   run.limit_ms = 0; // of a program without estimates
   EXPECT_EQ(text(), "");
   measured.steps = 0;
@@ -315,12 +324,17 @@ TEST_F(VerdictTest, JudgesByAProfile) {
   EXPECT_DOUBLE_EQ(measured.memory_ms, 40);
   EXPECT_DOUBLE_EQ(measured.optimizer_ms, 10);
   EXPECT_DOUBLE_EQ(measured.short_ms, 0);
+  EXPECT_FALSE(is_short_call(39e3, 10e3, "cuda"));
+  EXPECT_TRUE(is_short_call(39e3, 9e3, "cuda"));
+  EXPECT_FALSE(is_short_call(39e3, 0, "cuda"));
+  EXPECT_FALSE(is_short_call(39e3, 9e3, "host"));
   EXPECT_NE(text().find("limits are 67 % of a step by the profile (a step took "
                         "100 ms)"),
             std::string::npos)
       << text();
   measured.short_ms = 30;
-  EXPECT_NE(text().find("launch-bound: calls of less than 0.01 ms are 50 %"),
+  EXPECT_NE(text().find("launch-bound: calls that are hardly more than their "
+                        "launch are 50 %"),
             std::string::npos)
       << text();
   EXPECT_NE(text().find("by estimate up to 38 % less time"), std::string::npos)

@@ -40,8 +40,8 @@ struct RunFigures {
   double step_ms = 0, data_wait_ms = 0;
   double checkpoint_ms = 0; // for which training stood still, of a step
   // From a profile, of a step: all calls, those of the optimizer, those that
-  // the bandwidth of the memory limits, and those that are too short to be
-  // more than their launch. Without a profile, calls_ms is 0.
+  // the bandwidth of the memory limits, and those that are hardly more than
+  // their launch. Without a profile, calls_ms is 0.
   double calls_ms = 0, optimizer_ms = 0, memory_ms = 0, short_ms = 0;
 };
 
@@ -57,10 +57,15 @@ struct Verdict {
   bool can_be_planned() const { return gain > 0 && bound != "data-bound"; }
 };
 
-// Calls that take less than this are hardly more than their launch, in
-// nanoseconds.
-inline double short_call_ns(const std::string &target) {
-  return target == "host" ? 5e3 : 1e4;
+// Whether a call is hardly more than its launch: it is very short, or short and
+// far above the least time that the device could take. Nanoseconds; the limit
+// is 0 if it is not known.
+inline bool is_short_call(double ns, double limit_ns,
+                          const std::string &target) {
+  constexpr double kFar = 4;
+  const double very_short = target == "host" ? 5e3 : 1e4;
+  return ns < very_short ||
+         (ns < 4 * very_short && limit_ns > 0 && ns > kFar * limit_ns);
 }
 
 // Returns how many bytes the device of the limits moves in a nanosecond: what
@@ -92,7 +97,9 @@ inline void add_profile(const KeyAverages &profile, RunFigures &figures) {
       figures.optimizer_ms += ms;
     if (is_limited_by_memory(row, bandwidth))
       figures.memory_ms += ms;
-    if (row.nanoseconds < double(row.calls) * short_call_ns(profile.target))
+    const double calls = double(row.calls);
+    if (is_short_call(row.nanoseconds / calls, row.limit_ns / calls,
+                      profile.target))
       figures.short_ms += ms;
   }
 }
@@ -173,25 +180,25 @@ inline Verdict judge(const RunTraits &run, const RunFigures &measured) {
   const std::string of_step = std::string(" of a step by ") +
                               (has_profile ? "the profile" : "estimate") +
                               " (a step took " + ms_text(step) + ")";
+  // Without a profile, a launch is short if the mean of all is.
+  const double launches = double(std::max<int64_t>(run.launches, 1));
+  const bool are_short =
+      has_profile
+          ? measured.short_ms >= kManyShort * all
+          : run.launches > 0 && is_short_call(1e6 * step / launches,
+                                              1e6 * all / launches, run.target);
+  if (are_short)
+    return {"launch-bound",
+            has_profile ? "calls that are hardly more than their launch are " +
+                              share_text(measured.short_ms, all) + of_step
+                        : std::to_string(run.launches) +
+                              " launches in a step of " + ms_text(step),
+            help_with_launches(run), kFewer * measured.short_ms / all};
   const double updates = has_profile ? measured.optimizer_ms : run.optimizer_ms;
   if (updates >= kMuchUpdate * all)
     return {"optimizer-bound",
             "updates are " + share_text(updates, all) + of_step,
             help_with_updates(run), kFewer * updates / all};
-  // Without a profile, a launch is short if the mean of all is.
-  const double mean_ns = run.launches > 0 ? 1e6 * step / double(run.launches)
-                                          : short_call_ns(run.target);
-  const bool are_short = has_profile ? measured.short_ms >= kManyShort * all
-                                     : mean_ns < short_call_ns(run.target);
-  if (are_short)
-    return {"launch-bound",
-            has_profile
-                ? "calls of less than " +
-                      ms_text(short_call_ns(run.target) / 1e6) + " are " +
-                      share_text(measured.short_ms, all) + of_step
-                : std::to_string(run.launches) + " launches in a step of " +
-                      ms_text(step),
-            help_with_launches(run), kFewer * measured.short_ms / all};
   const double memory = has_profile ? measured.memory_ms : run.memory_ms;
   if (memory >= all / 2)
     return {"memory-bound",
