@@ -137,7 +137,9 @@ TEST_F(ResumeTest, TakesNoDamagedCheckpoint) {
                     damage = "'" + third +
                              "' is damaged: 'optimizer.safetensors' is not "
                              "the file that 'checksums.txt' lists";
-  expect_refusal("b", {"--resume", third}, damage);
+  expect_refusal("b", {"--resume", third},
+                 damage + "; name another checkpoint, or let --resume=auto "
+                          "take the last one that is whole");
   EXPECT_FALSE(std::filesystem::exists(folder / "b"));
   ASSERT_EQ(run("a", {"--max-steps=3", "--resume=auto"}), 0) << error;
   EXPECT_EQ(error, "tiny: warning: " + damage +

@@ -339,8 +339,8 @@ TEST_F(TrainerTest, SaysWhatAProgramLacks) {
       << error;
   program.batch_size = 100;
   EXPECT_EQ(run("a", {}), 1);
-  EXPECT_NE(error.find("has 64 samples, fewer than one batch of 100; "
-                       "--batch-size is set at compile time"),
+  EXPECT_NE(error.find("has 64 samples, fewer than one batch of 100: give "
+                       "more samples, or --batch-size 64 at most"),
             std::string::npos)
       << error;
   program.micro_step = nullptr;

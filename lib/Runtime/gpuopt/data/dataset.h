@@ -102,10 +102,11 @@ inline void check_samples(const DataSources &sources, int64_t batch_size,
                   std::to_string(source->samples()) + " samples, but '" +
                   sources[0]->path + "' has " + std::to_string(samples));
   if (!sources.empty() && samples < batch_size && !pads_last)
-    throw Error("'" + sources[0]->path + "' has " + std::to_string(samples) +
-                " samples, fewer than one batch of " +
-                std::to_string(batch_size) +
-                "; --batch-size is set at compile time");
+    throw Error(
+        "'" + sources[0]->path + "' has " + std::to_string(samples) +
+        " samples, fewer than one batch of " + std::to_string(batch_size) +
+        ": give more samples, or --batch-size " + std::to_string(samples) +
+        " at most when the model is compiled");
 }
 
 namespace detail {

@@ -12,10 +12,15 @@ namespace gpuopt {
 inline std::string find_checkpoint(const std::string &resume,
                                    const std::string &output_dir,
                                    const char *program) {
-  if (resume != "auto") {
-    check_whole(resume);
-    return resume;
-  }
+  if (resume != "auto")
+    try {
+      check_whole(resume);
+      return resume;
+    } catch (const Error &error) {
+      throw Error(std::string(error.what()) +
+                  "; name another checkpoint, or let --resume=auto take the "
+                  "last one that is whole");
+    }
   const auto found = checkpoints_in(output_dir);
   for (size_t i = found.size(); i-- > 0;)
     try {
