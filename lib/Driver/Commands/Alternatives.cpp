@@ -171,12 +171,11 @@ void Planning::tryBudget() {
     return;
   std::string flag = budgetFlag(budget);
   std::optional<PlanFigures> smaller = figuresOf({flag});
-  if (!smaller)
+  if (!smaller || !smaller->fits)
     return;
   std::string words = flag;
   std::replace(words.begin(), words.end(), '=', ' ');
-  add(words, smaller->fits ? costText(*smaller) + ": " + changeOf(*smaller)
-                           : "cannot be met");
+  add(words, costText(*smaller) + ": " + changeOf(*smaller));
 }
 
 void Planning::tryLargerBatch() {

@@ -82,7 +82,7 @@ function showFacts(parent, run) {
     fact(facts, numberText((1000 * run.samples_per_step) / figures.step_ms), "samples per second");
     fact(facts, `${((100 * figures.data_wait_ms) / figures.step_ms).toFixed(1)} %`, "of a step waits for data");
   }
-  if (figures.total_ms) fact(facts, timeText(figures.total_ms), "in steps");
+  if (figures.total_ms) fact(facts, timeText(figures.total_ms), "in all steps together");
   if (run.memory.peak_bytes) fact(facts, bytesText(run.memory.peak_bytes), "peak memory");
   if (run.plan) fact(facts, bytesText(run.plan.total_bytes), "planned");
 }
@@ -110,14 +110,14 @@ function showMemory(parent, run) {
   list.push({ name: "planned in total", bytes: plan.total_bytes });
   if (plan.host_bytes) list.push({ name: "on the host, for offloaded tensors", bytes: plan.host_bytes });
   if (run.memory.peak_bytes) {
-    list.push({ name: "peak that was measured", bytes: run.memory.peak_bytes });
-    list.push({ name: "of it beside the plan: the program, its libraries, data", bytes: run.memory.beside_plan_bytes });
+    list.push({ name: "peak that was measured", bytes: run.memory.peak_bytes, isMeasured: true });
+    list.push({ name: "of it beside the plan: the program, its libraries, data", bytes: run.memory.beside_plan_bytes, isMeasured: true });
   }
   showPhases(part, run.memory);
   table(part, [{ name: "what", of: (row) => row.name, kind: "words" },
                { name: "bytes", of: (row) => row.bytes, text: bytesText, kind: "number" },
-               { name: "of the plan", of: (row) => row.bytes / plan.total_bytes, kind: "number",
-                 text: (share) => `${(100 * share).toFixed(1)} %` }], list);
+               { name: "of the plan", of: (row) => (row.isMeasured ? -1 : row.bytes / plan.total_bytes), kind: "number",
+                 text: (share) => (share < 0 ? "" : `${(100 * share).toFixed(1)} %`) }], list);
   const charts = make("div", {}, part);
   const show = (step) => {
     charts.replaceChildren();
