@@ -103,10 +103,10 @@ Expected<std::string> gpuopt::buildProgram(StringRef folder,
                                            const TargetInfo &target,
                                            StringRef cache,
                                            const Executable &executable) {
-  std::string kept = joinPath(
-      cache, buildKey(folder, target,
-                      BuildMachine::find(target, executable.readsParquet)) +
-                 (executable.readsParquet ? "-parquet" : ""));
+  BuildMachine machine = BuildMachine::find(target, executable.readsParquet);
+  std::string kept =
+      joinPath(cache, buildKey(folder, target, machine) +
+                          (executable.readsParquet ? "-parquet" : ""));
   std::string path = joinPath(kept, executable.name);
   noteUse(path);
   if (sys::fs::can_execute(path))
@@ -126,13 +126,19 @@ Expected<std::string> gpuopt::buildProgram(StringRef folder,
   if (!scratch)
     return scratch.takeError();
   std::string build = scratch->pathOf("");
+  std::vector<std::string> configure = {"cmake",
+                                        "-S",
+                                        folder.str(),
+                                        "-B",
+                                        build,
+                                        "-DGPUOPT_TARGET=" +
+                                            std::string(target.name),
+                                        "-DGPUOPT_OBJECT_CACHE=" + objects};
+  if (executable.readsParquet)
+    configure.insert(configure.end(),
+                     {"-DGPUOPT_PARQUET=ON", "-DPYARROW=" + machine.pyarrow});
   std::pair<StringRef, std::vector<std::string>> steps[] = {
-      {"build.log",
-       {"cmake", "-S", folder.str(), "-B", build,
-        "-DGPUOPT_TARGET=" + std::string(target.name),
-        "-DGPUOPT_OBJECT_CACHE=" + objects,
-        std::string("-DGPUOPT_PARQUET=") +
-            (executable.readsParquet ? "ON" : "OFF")}},
+      {"build.log", std::move(configure)},
       {"compile.log",
        {"cmake", "--build", build, "--parallel",
         std::to_string(hardware_concurrency().compute_thread_count())}}};

@@ -15,6 +15,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
 #include "llvm/Support/SHA256.h"
 #include "llvm/TargetParser/Host.h"
 
@@ -59,34 +60,47 @@ static std::string thisProcessor() {
   return sys::getHostCPUName().str() + " " + join(features, " ");
 }
 
-/// Returns what tells where parquet.cmake finds Apache Arrow: the folder of the
-/// wheel pyarrow with its libraries, and where CMake looks besides.
-static std::string thisArrow() {
-  std::string folder = environment("PYARROW");
-  Tool python = findTool({"python3"});
-  if (folder.empty() && !python.path.empty())
-    folder =
-        outputOf(python.path,
-                 {"-c", "import importlib.util as u; print(u.find_spec("
-                        "'pyarrow').submodule_search_locations[0],end='')"});
+/// Returns the folder of the wheel pyarrow: the one that the environment names,
+/// or that python3 finds elsewhere than in the current directory.
+static std::string findPyarrow() {
+  if (std::string folder = environment("PYARROW"); !folder.empty())
+    return folder;
+  auto python = sys::findProgramByName("python3");
+  if (!python)
+    return "";
+  std::string folder = standardOutputOf(
+      *python, {*python, "-c",
+                "import sys; sys.path = [path for path in sys.path if path]; "
+                "import importlib.util as u; print(u.find_spec('pyarrow')."
+                "submodule_search_locations[0], end='')"});
+  return sys::fs::is_directory(folder) ? folder : "";
+}
+
+/// Returns what tells where parquet.cmake finds Apache Arrow: the libraries of
+/// pyarrow, and where CMake looks besides.
+static std::string thisArrow(StringRef pyarrow) {
   std::vector<std::string> libraries;
   std::error_code code;
-  for (sys::fs::directory_iterator file(folder, code), end;
+  for (sys::fs::directory_iterator file(pyarrow, code), end;
        !code && file != end; file.increment(code))
     if (StringRef name = sys::path::filename(file->path());
         name.starts_with("libarrow.so") || name.starts_with("libparquet.so"))
       libraries.push_back(file->path());
   llvm::sort(libraries);
-  std::string found = "pyarrow=" + folder + "\n" + join(libraries, "\n");
-  for (const char *variable :
-       {"CMAKE_PREFIX_PATH", "Parquet_DIR", "Parquet_ROOT", "Arrow_DIR"})
+  std::string found = join(libraries, "\n") + "\n";
+  for (const char *variable : {"Parquet_DIR", "Parquet_ROOT", "Arrow_DIR"})
     found += variable + ("=" + environment(variable)) + "\n";
   return found;
 }
 
 BuildMachine BuildMachine::find(const TargetInfo &target, bool readsParquet) {
-  return {compilersOf(target), target.is_cuda ? "" : thisProcessor(),
-          readsParquet ? thisArrow() : ""};
+  BuildMachine machine{compilersOf(target),
+                       target.is_cuda ? "" : thisProcessor(), ""};
+  if (readsParquet) {
+    machine.pyarrow = findPyarrow();
+    machine.arrow = thisArrow(machine.pyarrow);
+  }
+  return machine;
 }
 
 /// Returns whether an executable depends on a file. It does not depend on the
@@ -123,6 +137,7 @@ std::string gpuopt::buildKey(StringRef folder, const TargetInfo &target,
   add(machine.compilers);
   add(machine.processor);
   add(machine.arrow);
+  add(machine.pyarrow);
   for (const std::string &file : sourcesOf(folder))
     if (auto buffer = MemoryBuffer::getFile(file)) {
       add(StringRef(file).drop_front(folder.size()));

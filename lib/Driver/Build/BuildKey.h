@@ -21,6 +21,9 @@ struct BuildMachine {
   std::string processor;
   /// Where Apache Arrow is, of a program that reads Parquet files; else empty.
   std::string arrow;
+  /// The folder of the wheel pyarrow, which CMake takes if it does not find
+  /// Apache Arrow by itself. Empty if there is none.
+  std::string pyarrow = "";
 
   /// Finds what a program for `target` is built with here and now.
   static BuildMachine find(const TargetInfo &target, bool readsParquet = false);

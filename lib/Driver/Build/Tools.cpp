@@ -15,16 +15,27 @@
 using namespace llvm;
 using namespace gpuopt;
 
-std::string gpuopt::outputOf(StringRef program, ArrayRef<StringRef> arguments) {
+static std::string output(StringRef program, ArrayRef<StringRef> arguments,
+                          bool hasErrors) {
   SmallString<128> log;
   if (sys::fs::createTemporaryFile("gpuopt", "log", log))
     return "";
   sys::ExecuteAndWait(program, arguments, std::nullopt,
-                      {StringRef(""), StringRef(log), StringRef(log)},
+                      {StringRef(""), StringRef(log),
+                       hasErrors ? StringRef(log) : StringRef("")},
                       /*SecondsToWait=*/10);
   auto buffer = MemoryBuffer::getFile(log);
   sys::fs::remove(log);
   return buffer ? (*buffer)->getBuffer().str() : "";
+}
+
+std::string gpuopt::outputOf(StringRef program, ArrayRef<StringRef> arguments) {
+  return output(program, arguments, /*hasErrors=*/true);
+}
+
+std::string gpuopt::standardOutputOf(StringRef program,
+                                     ArrayRef<StringRef> arguments) {
+  return output(program, arguments, /*hasErrors=*/false);
 }
 
 /// Returns the first of `names` that is installed. `arguments` go before

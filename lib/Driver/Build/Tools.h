@@ -24,8 +24,13 @@ struct Tool {
 
 /// Returns what a command prints on either stream. It is ended after ten
 /// seconds.
+/// The first of `arguments` is the program's name.
 std::string outputOf(llvm::StringRef program,
                      llvm::ArrayRef<llvm::StringRef> arguments);
+
+/// As `outputOf`, but without what the command prints on standard error.
+std::string standardOutputOf(llvm::StringRef program,
+                             llvm::ArrayRef<llvm::StringRef> arguments);
 
 /// Returns the first of `names` that is on the PATH or in one of `moreFolders`.
 Tool findTool(llvm::ArrayRef<llvm::StringRef> names,

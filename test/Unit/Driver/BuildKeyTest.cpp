@@ -50,6 +50,8 @@ TEST_F(BuildKeyTest, FollowsFromTheMachine) {
   EXPECT_NE(key(), key({"g++ 15", kMachine.processor, kMachine.arrow}));
   EXPECT_NE(key(), key({kMachine.compilers, "znver4", kMachine.arrow}));
   EXPECT_NE(key(), key({kMachine.compilers, kMachine.processor, "arrow 22"}));
+  EXPECT_NE(key(), key({kMachine.compilers, kMachine.processor, kMachine.arrow,
+                        "/opt/pyarrow"}));
 }
 
 TEST_F(BuildKeyTest, FollowsFromEverySource) {
@@ -102,6 +104,56 @@ TEST_F(BuildKeyTest, HasThePlaceOfArrow) {
   EXPECT_NE(BuildMachine::find(target, true).arrow.find("/opt/arrow"),
             std::string::npos);
   unsetenv("Parquet_DIR");
+}
+
+// Python is asked as parquet.cmake asks it, and its complaints are no folder.
+TEST_F(BuildKeyTest, AsksPythonForArrow) {
+  const TargetInfo &target = *find_target("host");
+  const std::string folder = (root / "site" / "pyarrow").string();
+  write("libarrow.so.2100", "", "site/pyarrow");
+  write("python3",
+        "#!/bin/sh\n"
+        "echo \"a warning in $PWD\" >&2\n"
+        "[ $# = 2 ] && [ \"$1\" = -c ] && case $2 in *pyarrow*)\n"
+        "  printf %s \"$ANSWER\"; exit;; esac\n"
+        "echo \"$PWD: expected -c and a script with pyarrow, got $*\"\n",
+        "bin");
+  std::filesystem::permissions(root / "bin" / "python3",
+                               std::filesystem::perms::owner_all);
+  unsetenv("PYARROW");
+  const std::string path = getenv("PATH");
+  const auto before = std::filesystem::current_path();
+  setenv("PATH", ((root / "bin").string() + ":" + path).c_str(), 1);
+  for (const std::string &answer : {folder, std::string("no folder")}) {
+    setenv("ANSWER", answer.c_str(), 1);
+    std::filesystem::current_path(root / "bin");
+    const BuildMachine one = BuildMachine::find(target, true);
+    std::filesystem::current_path(root / "site");
+    const BuildMachine two = BuildMachine::find(target, true);
+    EXPECT_EQ(one.pyarrow, answer == folder ? folder : "");
+    EXPECT_EQ(one.arrow.find(folder + "/libarrow.so.2100") != std::string::npos,
+              answer == folder)
+        << one.arrow;
+    EXPECT_EQ(key(one), key(two));
+  }
+  std::filesystem::current_path(before);
+  setenv("PATH", path.c_str(), 1);
+  unsetenv("ANSWER");
+}
+
+// A folder of this name where gpuopt is called is no package of Python's.
+TEST_F(BuildKeyTest, TakesNoArrowOfTheCurrentDirectory) {
+  if (system("python3 -c '' >/dev/null 2>&1") != 0)
+    GTEST_SKIP() << "no python3";
+  unsetenv("PYARROW");
+  write("__init__.py", "", "work/pyarrow");
+  const auto before = std::filesystem::current_path();
+  const TargetInfo &target = *find_target("host");
+  std::filesystem::current_path(root);
+  const BuildMachine elsewhere = BuildMachine::find(target, true);
+  std::filesystem::current_path(root / "work");
+  EXPECT_EQ(key(BuildMachine::find(target, true)), key(elsewhere));
+  std::filesystem::current_path(before);
 }
 
 } // namespace
