@@ -8,7 +8,9 @@
 // When something was used is when its file was changed: whoever uses an
 // executable or an object sets that time. (Many file systems do not note when a
 // file is read.) Processes that trim the cache at once remove the same things.
-// Calibrations of devices, which lie in the cache as well, are not touched.
+// Calibrations of devices, which lie in the cache as well, are not touched, and
+// neither are a program's choices of algorithms, autotune.txt: a training that
+// is resumed takes them from there, for the same bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,6 +53,11 @@ static void forEachEntry(StringRef folder, Function function) {
     function(entry->path());
 }
 
+/// Returns whether a file in a program's folder records choices of algorithms.
+static bool isRecord(StringRef file) {
+  return sys::path::filename(file).starts_with("autotune.txt");
+}
+
 static void addFile(Kept &kept, StringRef file) {
   sys::fs::file_status status;
   if (sys::fs::status(file, status))
@@ -60,7 +67,8 @@ static void addFile(Kept &kept, StringRef file) {
   kept.used = std::max(kept.used, status.getLastModificationTime());
 }
 
-/// Lists what may be removed: <key>, <key>-parquet and objects/<hash>.o.
+/// Lists what may be removed: <key>, <key>-parquet and objects/<hash>.o. A
+/// folder that holds nothing but records is no program any more.
 static std::vector<Kept> listKept(StringRef cache) {
   std::vector<Kept> all;
   forEachEntry(cache, [&](const std::string &folder) {
@@ -68,12 +76,17 @@ static std::vector<Kept> listKept(StringRef cache) {
     key.consume_back("-parquet");
     if (!isHash(key, 24))
       return;
-    all.push_back({folder, /*isProgram=*/true});
+    Kept program{folder, /*isProgram=*/true};
+    bool hasRecords = false, hasOthers = false;
     forEachEntry(folder, [&](const std::string &file) {
-      addFile(all.back(), file);
-      all.back().isBeingBuilt |=
-          sys::path::filename(file).starts_with("build-");
+      (isRecord(file) ? hasRecords : hasOthers) = true;
+      if (isRecord(file))
+        return;
+      addFile(program, file);
+      program.isBeingBuilt |= sys::path::filename(file).starts_with("build-");
     });
+    if (hasOthers || !hasRecords)
+      all.push_back(program);
   });
   forEachEntry(joinPath(cache, "objects"), [&](const std::string &file) {
     StringRef name = sys::path::filename(file);
@@ -97,6 +110,19 @@ Expected<int64_t> gpuopt::cacheLimit() {
   return *bytes;
 }
 
+/// Removes an object, or a program but for its records. The folder of a program
+/// stays if it has records.
+static std::error_code removeKept(const Kept &kept) {
+  if (!kept.isProgram)
+    return sys::fs::remove(kept.path);
+  forEachEntry(kept.path, [](const std::string &file) {
+    if (!isRecord(file))
+      sys::fs::remove_directories(file);
+  });
+  sys::fs::remove(kept.path);
+  return {};
+}
+
 CacheContent gpuopt::contentOfCache(StringRef cache) {
   CacheContent content;
   for (const Kept &kept : listKept(cache)) {
@@ -118,8 +144,7 @@ void gpuopt::trimCache(StringRef cache, int64_t limit) {
     std::chrono::hours least(kept.isBeingBuilt ? 24 : 1);
     if (bytes <= limit || kept.used > now - least)
       continue;
-    if (kept.isProgram ? !sys::fs::remove_directories(kept.path)
-                       : !sys::fs::remove(kept.path))
+    if (!removeKept(kept))
       bytes -= kept.bytes;
   }
 }

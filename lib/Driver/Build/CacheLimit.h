@@ -29,7 +29,8 @@ CacheContent contentOfCache(llvm::StringRef cache);
 /// Removes programs and objects of the build cache until it is within `limit`
 /// bytes, those first that have not been used for the longest time. What has
 /// been used within the last hour stays, and so does a program that is being
-/// built: other processes may be about to run or to link it.
+/// built: other processes may be about to run or to link it. A program's record
+/// of the algorithms that were chosen stays always.
 void trimCache(llvm::StringRef cache, int64_t limit);
 
 /// Notes that a file of the cache is used now.
