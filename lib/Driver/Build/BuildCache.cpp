@@ -21,6 +21,7 @@
 #include "Build/BuildErrors.h"
 #include "Build/BuildKey.h"
 #include "Build/CacheLimit.h"
+#include "Build/Tools.h"
 #include "Files/JoinPath.h"
 #include "Files/ScratchFolder.h"
 #include "llvm/Support/Chrono.h"
@@ -99,6 +100,15 @@ static Error buildFailure(StringRef log, StringRef kept) {
                            "': " + (cause.empty() ? "no output" : cause));
 }
 
+/// Returns whether the dynamic loader finds the libraries of an executable:
+/// they may have been upgraded, or be another machine's. With this variable,
+/// which ldd sets as well, the loader lists the libraries and runs nothing.
+static bool hasItsLibraries(StringRef path) {
+  std::string list = outputOf(
+      "/usr/bin/env", {"env", "LD_TRACE_LOADED_OBJECTS=1", path, "--help"});
+  return !StringRef(list).contains("not found");
+}
+
 Expected<std::string> gpuopt::buildProgram(StringRef folder,
                                            const TargetInfo &target,
                                            StringRef cache,
@@ -109,7 +119,7 @@ Expected<std::string> gpuopt::buildProgram(StringRef folder,
                           (executable.readsParquet ? "-parquet" : ""));
   std::string path = joinPath(kept, executable.name);
   noteUse(path);
-  if (sys::fs::can_execute(path))
+  if (sys::fs::can_execute(path) && hasItsLibraries(path))
     return path;
   Expected<int64_t> limit = cacheLimit();
   if (!limit)

@@ -33,11 +33,15 @@ static std::string environment(const char *name) {
   return value ? value : "";
 }
 
-/// Returns the compilers with their flags.
+/// Returns the compilers with their flags, and where CMake finds libraries.
 static std::string compilersOf(const TargetInfo &target) {
   std::string found = described(findCxxCompiler());
-  std::vector<const char *> flags = {"CXX", "CXXFLAGS", "LDFLAGS",
-                                     "CMAKE_PREFIX_PATH"};
+  std::vector<const char *> flags = {"CXX",
+                                     "CXXFLAGS",
+                                     "LDFLAGS",
+                                     "CMAKE_PREFIX_PATH",
+                                     "CMAKE_LIBRARY_PATH",
+                                     "CMAKE_INCLUDE_PATH"};
   if (target.runs_on_gpu) {
     found += described(findCudaCompiler());
     flags.insert(flags.end(),

@@ -16,7 +16,8 @@ namespace gpuopt {
 
 /// The things that an executable depends on besides its sources.
 struct BuildMachine {
-  std::string compilers; ///< Their paths, versions and flags.
+  /// Their paths, versions and flags, and where CMake looks for libraries.
+  std::string compilers;
   /// The processor that the code of target host is built for; else empty.
   std::string processor;
   /// Where Apache Arrow is, of a program that reads Parquet files; else empty.

@@ -87,6 +87,22 @@ TEST(BuildMachine, HasTheProcessor) {
   EXPECT_EQ(BuildMachine::find(*find_target("emulated")).processor, "");
 }
 
+// Where CMake looks for oneDNN and other libraries is of each program.
+TEST(BuildMachine, HasThePlacesOfLibraries) {
+  for (const char *variable :
+       {"CMAKE_PREFIX_PATH", "CMAKE_LIBRARY_PATH", "CMAKE_INCLUDE_PATH"}) {
+    const char *value = getenv(variable);
+    const std::string before = value ? value : "";
+    setenv(variable, "/opt/onednn", 1);
+    const std::string machine =
+        BuildMachine::find(*find_target("host")).compilers;
+    EXPECT_NE(machine.find(variable + std::string("=/opt/onednn")),
+              std::string::npos)
+        << machine;
+    value ? setenv(variable, before.c_str(), 1) : unsetenv(variable);
+  }
+}
+
 // An executable that reads Parquet files loads Arrow from where it was found.
 TEST_F(BuildKeyTest, HasThePlaceOfArrow) {
   const TargetInfo &target = *find_target("host");
