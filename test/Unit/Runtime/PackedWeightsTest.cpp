@@ -8,9 +8,12 @@
 #include "Values.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace gpuopt {
 namespace {
+
+const int64_t kPage = sysconf(_SC_PAGESIZE);
 
 TEST(PackedWeights, KnowsWhatDoesNotChange) {
   PackedWeights packed;
@@ -55,7 +58,7 @@ TEST(PackedWeights, GiveBackWhatNothingElseReads) {
   constexpr size_t kBytes = 1 << 20;
   for (const bool has_one_reader : {false, true}) {
     std::unique_ptr<char, void (*)(void *)> memory(
-        static_cast<char *>(aligned_alloc(4096, kBytes)), free);
+        static_cast<char *>(aligned_alloc(size_t(kPage), kBytes)), free);
     std::fill_n(memory.get(), kBytes, 'w');
     PackedWeights packed;
     // The first and the last page have other things as well.
@@ -66,7 +69,7 @@ TEST(PackedWeights, GiveBackWhatNothingElseReads) {
               int64_t(kBytes));
     packed.find(memory.get() + 100, "a", kBytes, [](char *) {});
     EXPECT_EQ(std::count(memory.get(), memory.get() + kBytes, 'w'),
-              has_one_reader ? 2 * 4096 : int64_t(kBytes));
+              has_one_reader ? 2 * kPage : int64_t(kBytes));
     std::fill_n(memory.get(), kBytes, 'x');
     packed.find(memory.get() + 100, "a", kBytes, [](char *) { FAIL(); });
     EXPECT_EQ(std::count(memory.get(), memory.get() + kBytes, 'x'),
@@ -93,7 +96,7 @@ TEST(Session, GivesBackTheArenaOnceWeightsArePrepared) {
   // What shares its pages with other memory is left.
   EXPECT_LE(std::count(session.memory + kPersistent,
                        session.memory + program.total_bytes, 'x'),
-            2 * 4096);
+            2 * kPage);
 }
 
 // Compares results of a call on weights that are kept with those of a call on

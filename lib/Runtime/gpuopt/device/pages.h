@@ -1,4 +1,4 @@
-// Gives memory back to the system whose content is not needed any more.
+// Gives memory whose content is not needed any more back to the system.
 #pragma once
 
 #include <sys/mman.h>
