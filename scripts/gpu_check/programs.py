@@ -93,6 +93,7 @@ class Program:
         self.record = json.loads((self.folder / "check" / "check.json").read_text())
         self.build = self.folder / f"build-{self.target}"
         self.runs = 0
+        self.output = ""  # what the last run has printed
         self.measured: dict = {}  # what the report shows beside the table
 
     @property
@@ -136,7 +137,7 @@ class Program:
         self.runs += 1
         out = self.build / f"run{self.runs}"
         shutil.rmtree(out, ignore_errors=True)
-        execute([*under, self.build / "trainer", *self.data(), f"--output-dir={out}", *flags], self.deadline)
+        self.output = execute([*under, self.build / "trainer", *self.data(), f"--output-dir={out}", *flags], self.deadline)
         records = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
         return [record for record in records if "loss" in record], out
 

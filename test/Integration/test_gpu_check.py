@@ -17,6 +17,7 @@ SCRIPTS = ROOT / "scripts" / "gpu_check"
 sys.path.append(str(SCRIPTS))
 
 import attention
+import checks
 import device
 import kernels
 import programs
@@ -148,6 +149,35 @@ def test_attention_is_found_by_its_shape():
     assert attention.shapes_of({"costs": costs}) == [
         {"type": "f16", "shape": [8, 4, 64, 32, 48], "forward_ms": 0.3, "backward_ms": 0.9}
     ]
+
+
+class ProgramWithAttention:
+    """Trains with the same loss by either library, and prints what it is given."""
+
+    target, record = "cuda", {"precision": "fp16", "name": "gpt2"}
+
+    def __init__(self, build, output: str):
+        self.build, self.printed, self.measured = build, output, {}
+        self.costs = json.dumps({"costs": [{
+            "key": "h.0: attention f16[8,4,64,32] f16[8,4,48,32] f16[8,4,48,32] -> f16[8,64,4,32] f32[2,8,4,64]", "median_ns": 3e5}]})
+        (build / "costs.json").write_text(self.costs)
+
+    def train(self, steps: int, costs: str, library: str):
+        (self.build / costs.split("=")[1]).write_text(self.costs)
+        self.output = self.printed if library.endswith("=cudnn") else ""
+        return [{"loss": 1.0}], self.build
+
+
+def test_own_attention_does_not_pass_for_that_of_cudnn(tmp_path, monkeypatch):
+    monkeypatch.setattr(checks, "compare_attention", lambda profiles, is_causal: list(profiles))
+    right = ProgramWithAttention(tmp_path, "step 1\n")
+    assert checks.check_attention(right) == "2 times"
+    assert right.measured["attention"] == ["own", "cudnn"]
+    wrong = ProgramWithAttention(
+        tmp_path, "warning: attention of f16 is computed by the runtime's own kernels, not by cuDNN: it has a mask\n")
+    with pytest.raises(programs.Skipped, match="cuDNN does not compute all of it: it has a mask$"):
+        checks.check_attention(wrong)
+    assert wrong.measured["attention"] == ["own"]
 
 
 def test_a_device_is_compared_with_what_was_assumed():
