@@ -261,7 +261,9 @@ inline constexpr SettingInfo kRunSettings[] = {
         "attention-library", &detail::S::attention_library, {},
         "what computes the forward of attention on CUDA: own (the runtime's "
         "kernels), cudnn (cuDNN for the shapes that it takes, own for "
-        "others) or auto: the faster of both by --autotune, own without")),
+        "others) or auto: auto takes the one that --autotune has measured to "
+        "be "
+        "faster, and own without --autotune")),
     detail::shared(detail::run(
         "num-workers",
         Field::integer_or_word(&detail::S::num_workers, "auto", kAuto),
