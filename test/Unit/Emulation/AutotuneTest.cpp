@@ -167,7 +167,7 @@ TEST_F(Autotune, TimesNothingWithoutARecord) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(multiply(folder / "none/autotune.txt"), heuristic);
   const std::string warning = testing::internal::GetCapturedStderr();
-  EXPECT_NE(warning.find("products are not timed any more; the library's "
+  EXPECT_NE(warning.find("calls are not timed any more; the library's "
                          "heuristics choose their algorithms"),
             std::string::npos)
       << warning;
@@ -189,12 +189,12 @@ TEST_F(Autotune, RefusesADamagedRecord) {
   EXPECT_EQ(error_of(file),
             "'" + file +
                 "', line 1: expected 'gpuopt autotune record 1'; remove the "
-                "file to have products timed anew");
+                "file to have calls timed anew");
   write_file(file, "gpuopt autotune record 1\na line\n");
   EXPECT_EQ(error_of(file),
             "'" + file +
                 "', line 2: expected a machine, a call and a choice, with tabs "
-                "between them; remove the file to have products timed anew");
+                "between them; remove the file to have calls timed anew");
 }
 
 TEST_F(Autotune, RefusesARecordThatCannotBeRead) {

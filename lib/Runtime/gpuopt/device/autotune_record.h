@@ -85,7 +85,7 @@ private:
 
   [[noreturn]] void refuse(int64_t line, const std::string &why) const {
     throw Error("'" + file + "', line " + std::to_string(line) + ": " + why +
-                "; remove the file to have products timed anew");
+                "; remove the file to have calls timed anew");
   }
 
   void read() {
@@ -125,7 +125,7 @@ private:
   void stop(const std::string &why) {
     kept = false;
     fprintf(stderr,
-            "warning: %s: products are not timed any more; the library's "
+            "warning: %s: calls are not timed any more; the library's "
             "heuristics choose their algorithms\n",
             why.c_str());
   }

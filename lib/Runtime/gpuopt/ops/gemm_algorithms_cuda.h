@@ -213,7 +213,7 @@ inline cublasLtMatmulAlgo_t accepted(const AutotuneRecord &record,
     throw Error("'" + record.path() +
                 "' has an algorithm that cuBLASLt refuses for a " +
                 description_of(key) +
-                "; remove the file to have products timed anew");
+                "; remove the file to have calls timed anew");
   return algorithm;
 }
 

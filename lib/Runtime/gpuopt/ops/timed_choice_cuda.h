@@ -1,5 +1,5 @@
-// What choices by measurement share: how long a call takes, when nothing can be
-// timed, and for which machine a choice holds.
+// Measures how long a call takes, for choices that go into a record, and says
+// when nothing can be timed and for which machine a choice holds.
 #pragma once
 
 #include "gpuopt/device/device.h"
