@@ -15,6 +15,8 @@ namespace {
 struct AttentionLibraryTest : Emulation {
   ~AttentionLibraryTest() override {
     emulation::device().machine.has_engines = true;
+    emulation::device().machine.engine_failure = 0;
+    emulation::device().machine.cudnn_version = 0;
   }
   TemporaryFolder folder;
   std::string file = folder / "autotune.txt";
@@ -49,12 +51,12 @@ Case between(Case c, int64_t queries, int64_t keys) {
   return c;
 }
 
-// How many shapes cuDNN has computed.
+// How many graphs cuDNN has computed.
 int64_t count_plans(Context &ctx) {
   int64_t count = 0;
-  for (const auto &[content, plan] :
-       ctx.library<detail::CudnnAttention>().chosen)
-    count += plan.has_value();
+  for (const auto &[content, planned] :
+       ctx.library<detail::CudnnAttention>().plans)
+    count += planned.plan.has_value();
   return count;
 }
 const ContextHooks kByCudnn{
@@ -183,7 +185,7 @@ TEST_F(AttentionLibraryTest, SaysWhatCudnnIsNotAskedFor) {
   const Case plain = of_heads(40, 16);
   EXPECT_EQ(reason(plain), "");
   EXPECT_EQ(reason(plain, {}, CUDNN_DATA_FLOAT),
-            "cuDNN's has to be in half precision");
+            "cuDNN computes attention in half precision only");
   AttentionOptions o;
   o.dropout = 0.1;
   EXPECT_EQ(reason(plain, o), "its dropout draws other random numbers");
@@ -240,7 +242,7 @@ TEST_F(AttentionLibraryTest, TakesOwnKernelsWithoutARecord) {
                          other = forward(kCase, "", AttentionLibrary::Cudnn);
   EXPECT_FALSE(are_same(own, other));
   EXPECT_TRUE(are_same(forward(kCase, ""), own));
-  // A record is for those who let choose.
+  // Only `auto` reads and writes the record.
   forward(kCase, file, AttentionLibrary::Own);
   forward(kCase, file, AttentionLibrary::Cudnn);
   EXPECT_EQ(read_file(file).find("attention"), std::string::npos);
@@ -253,9 +255,8 @@ TEST_F(AttentionLibraryTest, KeepsWhatItChose) {
   const std::string record = read_file(file);
   const std::string call =
       ", cuDNN " + std::to_string(cudnnGetVersion()) +
-      "\tattention of f16, 2 x 3 of 60 x 60 x 16 and 16, heads of keys 3, "
-      "strides q 2880 960 16 k 2880 960 16 v 2880 960 16 y 2880 960 16, "
-      "causal, workspace 5888\t";
+      "\tattention of f16, 2 x 3 x 1 of 60 x 60 x 16 and 16, causal, "
+      "workspace 5888\t";
   const size_t found = record.find(call);
   ASSERT_NE(found, std::string::npos) << record;
   const std::string choice = record.substr(found + call.size());
@@ -290,11 +291,218 @@ TEST_F(AttentionLibraryTest, RefusesARecordThatCannotBeKept) {
 // a later run finds what cuDNN lacks now.
 TEST_F(AttentionLibraryTest, KeepsOwnKernelsWhereCudnnHasNoPlan) {
   emulation::device().machine.has_engines = false;
+  testing::internal::CaptureStderr();
   const std::vector<f16> own = forward(kCase, file);
+  const std::string warning = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(warning.find("warning: attention of f16, 2 x 3 x 1 of 60 x 60 x 16 "
+                         "and 16, causal is computed by the runtime's own "
+                         "kernels, not by cuDNN: cuDNN proposes no engine"),
+            0u)
+      << warning;
   emulation::device().machine.has_engines = true;
   EXPECT_TRUE(contains(read_file(file), "\town\n"));
   EXPECT_TRUE(are_same(forward(kCase, file), own));
 }
+
+std::string with_choice(const std::string &record, const std::string &choice) {
+  return record.substr(0, record.rfind('\t') + 1) + choice + "\n";
+}
+
+// A failure of cuDNN ends no training that the own kernels can do. It is not
+// recorded, since the next run may be without it.
+TEST_F(AttentionLibraryTest, TakesOwnKernelsWhereCudnnFails) {
+  const std::vector<f16> own = forward(kCase, "", AttentionLibrary::Own);
+  forward(kCase, file);
+  const std::string record = read_file(file);
+  std::filesystem::remove(file);
+  emulation::device().machine.engine_failure =
+      CUDNN_STATUS_INTERNAL_ERROR_COMPILATION_FAILED;
+  for (AttentionLibrary library :
+       {AttentionLibrary::Auto, AttentionLibrary::Cudnn}) {
+    testing::internal::CaptureStderr();
+    EXPECT_TRUE(are_same(forward(kCase, file, library), own));
+    const std::string warning = testing::internal::GetCapturedStderr();
+    EXPECT_TRUE(contains(warning, "the runtime's own kernels, not by cuDNN: "))
+        << warning;
+    EXPECT_TRUE(contains(warning, "the emulated heuristic was told to fail"))
+        << warning;
+  }
+  EXPECT_EQ(read_file(file).find("attention"), std::string::npos);
+  write_file(file, with_choice(record, "cudnn"));
+  const std::string error = ::error_of([&] { forward(kCase, file); });
+  EXPECT_TRUE(contains(error, "has a choice that cannot be kept"));
+  EXPECT_TRUE(contains(error, "the emulated heuristic was told to fail"));
+}
+
+// A handle takes time and memory of the device.
+TEST_F(AttentionLibraryTest, MakesNoHandleWhereCudnnIsNotAsked) {
+  const auto has_handle = [&](const auto &in, const Case &c,
+                              AttentionLibrary library) {
+    bool found = false;
+    run(c, in,
+        {[&](Context &ctx) {
+           ctx.use_attention_library(library);
+           ctx.use_autotune_record(file);
+         },
+         [&](Context &ctx) {
+           found = ctx.library<detail::CudnnAttention>().handle != nullptr;
+         }});
+    return found;
+  };
+  Case dropping = kCase, masked = kCase;
+  dropping.dropout = 0.5;
+  masked.extra = Case::Extra::Mask;
+  for (AttentionLibrary library :
+       {AttentionLibrary::Auto, AttentionLibrary::Cudnn}) {
+    EXPECT_FALSE(has_handle(Inputs<float>(kCase), kCase, library));
+    EXPECT_FALSE(has_handle(Inputs<f16>(dropping), dropping, library));
+    EXPECT_FALSE(has_handle(Inputs<f16>(masked), masked, library));
+  }
+  EXPECT_TRUE(has_handle(Inputs<f16>(kCase), kCase, AttentionLibrary::Auto));
+  write_file(file, with_choice(read_file(file), "own"));
+  EXPECT_FALSE(has_handle(Inputs<f16>(kCase), kCase, AttentionLibrary::Auto));
+}
+
+// ---- What is timed ---------------------------------------------------------
+
+// Chooses between the own kernels and a cuDNN that does something else.
+struct TimedAttentionTest : AttentionLibraryTest {
+  bool choose(const std::function<void(Context &, OnDevice<f16> &y,
+                                       OnDevice<float> &statistics)> &cudnn) {
+    const Inputs<f16> in(kCase);
+    const AttentionShape s = shape_of(kCase);
+    Context ctx;
+    ctx.use_autotune_record(file);
+    const OnDevice<f16> q(in.q), k(in.k), v(in.v);
+    OnDevice<f16> y(in.dy.size());
+    OnDevice<float> statistics(size_t(2 * batch_elements(kCase) * s.queries));
+    cudaDeviceSynchronize();
+    AttentionOptions o;
+    o.scale = kCase.scale;
+    const detail::AttentionCall call{
+        "attention", attention_graph_of(CUDNN_DATA_HALF, s, o), 1024};
+    detail::AttentionComparison<f16> comparison(ctx, s, y.data,
+                                                statistics.data);
+    const auto own = [&] {
+      detail::launch_forward(ctx, s, q.data, k.data, v.data, y.data,
+                             statistics.data, o);
+    };
+    testing::internal::CaptureStderr();
+    const bool is_cudnn =
+        detail::TimedAttention(ctx, ctx.library<detail::CudnnAttention>(), call)
+            .choose({own, [&](const CudnnPlan &) { cudnn(ctx, y, statistics); },
+                     [&] { comparison.keep(); },
+                     [&] { return comparison.agrees(); }});
+    warning = testing::internal::GetCapturedStderr();
+    return is_cudnn;
+  }
+  std::string warning;
+};
+
+// What is there already is right, and takes no time.
+TEST_F(TimedAttentionTest, TakesWhatIsFasterAndRight) {
+  EXPECT_TRUE(choose([](Context &, auto &, auto &) {}));
+  EXPECT_EQ(warning, "");
+  EXPECT_TRUE(contains(read_file(file), "\tcudnn\n"));
+}
+TEST_F(TimedAttentionTest, TakesNoWrongResult) {
+  EXPECT_FALSE(choose([](Context &ctx, auto &y, auto &) {
+    set_zero(ctx, y.data + y.n - 4, 4 * sizeof(f16));
+  }));
+  EXPECT_EQ(warning,
+            "warning: attention is computed by the runtime's own kernels, not "
+            "by cuDNN: its results differ by more than roundings\n");
+  EXPECT_TRUE(contains(read_file(file), "\town\n"));
+}
+TEST_F(TimedAttentionTest, TakesNoWrongStatistic) {
+  EXPECT_FALSE(choose([](Context &ctx, auto &, auto &statistics) {
+    set_zero(ctx, statistics.data + statistics.n - 4, 4 * sizeof(float));
+  }));
+  EXPECT_TRUE(contains(warning, "its results differ by more than roundings"));
+}
+TEST_F(TimedAttentionTest, RecordsNothingWhereARunFails) {
+  EXPECT_FALSE(choose([](Context &, auto &, auto &) {
+    throw CudnnError(CUDNN_STATUS_EXECUTION_FAILED, "it has failed");
+  }));
+  EXPECT_EQ(warning,
+            "warning: attention is computed by the runtime's own kernels, not "
+            "by cuDNN: it has failed\n");
+  EXPECT_FALSE(std::filesystem::exists(file));
+}
+
+// ---- A forward that is computed again --------------------------------------
+
+std::vector<f16> forward_in(Context &ctx, const Case &c) {
+  const Inputs<f16> in(c);
+  const Places p(c);
+  const OnDevice<f16> q(in.q), k(in.k), v(in.v), y(in.dy.size());
+  const OnDevice<float> statistics(size_t(2 * batch_elements(c) * c.queries));
+  cudaDeviceSynchronize();
+  AttentionOptions o;
+  o.scale = c.scale;
+  attention(ctx, shape_of(c), q.data + p.q.offset,
+            (c.is_fused ? q : k).data + p.k.offset,
+            (c.is_fused ? q : v).data + p.v.offset, y.data + p.y.offset,
+            statistics.data, o);
+  synchronize(ctx);
+  return y.values();
+}
+
+// Its tensors may lie elsewhere than those of the first one.
+struct AgainTest : AttentionLibraryTest {
+  // Expects which ways two calls of a run take, "own" or "cudnn", with a choice
+  // in the record.
+  void expect_ways(const std::string &choice, const Case (&cases)[2],
+                   const std::string (&ways)[2]) {
+    for (const std::string &recorded : {std::string(), choice}) {
+      if (!recorded.empty())
+        write_file(file, with_choice(read_file(file), recorded));
+      Context ctx;
+      const OnDevice<char> workspace(1024);
+      ctx.use_workspace(workspace.data, workspace.n);
+      ctx.use_autotune_record(file);
+      if (recorded.empty()) {
+        forward_in(ctx, kCase); // makes the record
+        continue;
+      }
+      testing::internal::CaptureStderr();
+      for (int i = 0; i < 2; i++) {
+        const AttentionLibrary way =
+            ways[i] == "own" ? AttentionLibrary::Own : AttentionLibrary::Cudnn;
+        EXPECT_TRUE(
+            are_same(forward_in(ctx, cases[i]), forward(cases[i], "", way)))
+            << i;
+      }
+      warning = testing::internal::GetCapturedStderr();
+    }
+    // The header and one choice: nothing was timed apart.
+    const std::string record = read_file(file);
+    EXPECT_EQ(std::count(record.begin(), record.end(), '\n'), 2) << record;
+  }
+  std::string warning;
+};
+
+TEST_F(AgainTest, HasTheChoiceOfTheFirst) {
+  for (const std::string choice : {"own", "cudnn"}) {
+    expect_ways(choice, {kCase, fused(kCase)}, {choice, choice});
+    EXPECT_EQ(warning, "");
+  }
+}
+TEST_F(AgainTest, IsOwnWhereTheFirstLiesAsCudnnDoesNotTakeIt) {
+  Case shifted = kCase;
+  shifted.shift = 4;
+  expect_ways("cudnn", {shifted, kCase}, {"own", "own"});
+  EXPECT_EQ(warning, "");
+}
+TEST_F(AgainTest, WarnsWhereItLiesAsCudnnDoesNotTakeIt) {
+  Case shifted = kCase;
+  shifted.shift = 4;
+  expect_ways("cudnn", {kCase, shifted}, {"cudnn", "own"});
+  EXPECT_TRUE(contains(warning, "a tensor begins at no multiple of 16 bytes"))
+      << warning;
+}
+
+// ---- Warnings --------------------------------------------------------------
 
 std::string warning_of(const Case &c) {
   testing::internal::CaptureStderr();
@@ -305,7 +513,7 @@ std::string warning_of(const Case &c) {
 TEST_F(AttentionLibraryTest, WarnsWhereCudnnWasAskedFor) {
   EXPECT_EQ(warning_of(kCase), "");
   EXPECT_EQ(warning_of(of_heads(40, 20)),
-            "warning: attention of 2 x 3 x 1 of 40 x 40 x 20 and 20 is "
+            "warning: attention of f16, 2 x 3 x 1 of 40 x 40 x 20 and 20 is "
             "computed by the runtime's own kernels, not by cuDNN: the sizes "
             "of its heads are no multiples of 8\n");
   Case shifted = of_heads(40, 16);
@@ -320,9 +528,15 @@ TEST_F(AttentionLibraryTest, WarnsWhereCudnnWasAskedFor) {
 
 // A program may run where cuDNN is older than the one that it was built with.
 TEST_F(AttentionLibraryTest, DoesWithoutAnOlderCudnn) {
-  emulation::device().machine.cudnn_version = 90100;
-  const std::string warning = warning_of(kCase);
-  emulation::device().machine.cudnn_version = 0;
+  testing::internal::CaptureStderr();
+  run(kCase, Inputs<f16>(kCase),
+      {[](Context &ctx) {
+         ctx.use_attention_library(AttentionLibrary::Cudnn);
+         // Convolutions refuse it at the start.
+         emulation::device().machine.cudnn_version = 90100;
+       },
+       [](Context &) {}});
+  const std::string warning = testing::internal::GetCapturedStderr();
   EXPECT_TRUE(contains(warning, "cuDNN is older than the one that the program "
                                 "was built with"))
       << warning;

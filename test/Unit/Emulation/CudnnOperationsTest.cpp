@@ -74,7 +74,7 @@ struct CudnnOperationsTest : Emulation {
 
   CudnnPlanResult plan(const std::vector<CudnnDescriptor> &operations) {
     EngineRules rules;
-    rules.is_compiled_in = false;
+    rules.may_be_compiled_at_run_time = true;
     const PlanDevice device(handle);
     return plan_graph(device, rules, [&] {
       return detail::operation_graph_of(operations, device);

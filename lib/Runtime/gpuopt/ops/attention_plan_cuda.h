@@ -48,7 +48,7 @@ struct AttentionGraphResult {
 
 namespace detail {
 
-// What cuDNN reads and writes 16 bytes of at a time are 8 halves.
+// cuDNN reads and writes 16 bytes, 8 halves, at a time.
 constexpr int64_t kHalvesOfVector = 8;
 
 // The three dimensions of the batch as two, [batch, heads].
@@ -70,7 +70,7 @@ public:
   }
 
   // Returns the strides of a tensor that has so many heads. Those of a
-  // dimension with one element are of no matter, but cuDNN wants a number.
+  // dimension with one element do not matter, but cuDNN wants a number.
   AttentionStrides strides(const int64_t (&own)[3], int64_t row, int64_t rows,
                            int64_t own_heads) const {
     AttentionStrides found{merges_heads ? own[0] : merged(own, 0),
@@ -102,10 +102,15 @@ private:
   bool merges_heads; // dimensions 1 and 2, or 0 and 1 otherwise
 };
 
+} // namespace detail
+
 // Returns what cuDNN's attention lacks, or does in another way; null if it
-// computes what is asked for.
-inline const char *attention_cudnn_lacks(const AttentionShape &s,
+// computes what is asked for, wherever the tensors lie.
+inline const char *attention_cudnn_lacks(cudnnDataType_t type,
+                                         const AttentionShape &s,
                                          const AttentionOptions &o) {
+  if (type != CUDNN_DATA_HALF && type != CUDNN_DATA_BFLOAT16)
+    return "cuDNN computes attention in half precision only";
   const bool sees_first = s.first_key <= 1 - s.queries;
   const bool sees_last = s.last_key >= s.keys - 1;
   if (o.dropout != 0)
@@ -118,10 +123,13 @@ inline const char *attention_cudnn_lacks(const AttentionShape &s,
     return "its scores have a soft cap";
   if (!sees_first || !(sees_last || s.last_key == 0))
     return "its band of keys is not that of a causal mask";
-  if (s.key_size % kHalvesOfVector != 0 || s.value_size % kHalvesOfVector != 0)
+  if (s.key_size % detail::kHalvesOfVector != 0 ||
+      s.value_size % detail::kHalvesOfVector != 0)
     return "the sizes of its heads are no multiples of 8";
   return nullptr;
 }
+
+namespace detail {
 
 inline bool are_strides_of_cudnn(const AttentionGraph &g) {
   for (const AttentionStrides &strides : {g.q, g.k, g.v, g.y})
@@ -137,9 +145,7 @@ inline bool are_strides_of_cudnn(const AttentionGraph &g) {
 inline AttentionGraphResult attention_graph_of(cudnnDataType_t type,
                                                const AttentionShape &s,
                                                const AttentionOptions &o) {
-  if (type != CUDNN_DATA_HALF && type != CUDNN_DATA_BFLOAT16)
-    return {std::nullopt, "cuDNN's has to be in half precision"};
-  if (const char *lack = detail::attention_cudnn_lacks(s, o))
+  if (const char *lack = attention_cudnn_lacks(type, s, o))
     return {std::nullopt, lack};
   const detail::AttentionBatch all(s);
   if (!all.is_possible)
@@ -344,7 +350,7 @@ inline CudnnPlanResult plan_attention(const PlanDevice &device,
                                       const AttentionGraph &graph,
                                       int64_t workspace_limit) {
   EngineRules rules;
-  rules.is_compiled_in = false;
+  rules.may_be_compiled_at_run_time = true;
   rules.workspace_limit = std::min(workspace_limit, kAttentionPlanWorkspace);
   return plan_graph(device, rules, [&] {
     return detail::operation_graph_of(

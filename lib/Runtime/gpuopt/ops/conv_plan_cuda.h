@@ -152,7 +152,7 @@ inline CudnnPlanResult plan_convolution(const PlanDevice &device,
                                         const ConvGraph &graph,
                                         int64_t workspace_limit) {
   EngineRules rules;
-  rules.rounds_to_tf32 = graph.type != CUDNN_DATA_FLOAT || graph.allows_tf32;
+  rules.may_round_to_tf32 = graph.type != CUDNN_DATA_FLOAT || graph.allows_tf32;
   rules.workspace_limit = workspace_limit;
   return plan_graph(device, rules,
                     [&] { return detail::operation_graph_of(graph, device); });

@@ -1,7 +1,7 @@
-// cuDNN's plans: how it computes a graph, by an engine (a family of kernels)
-// with its workspace.
+// Makes cuDNN's plans. A plan says how cuDNN computes a graph: by which engine
+// (a family of kernels) and in how much workspace.
 //
-// A plan is made for a device that is there, or, without a GPU, for the
+// It is made for a device that is there, or, without a GPU, for the
 // description of one. Only engines that always give the same bits are taken.
 #pragma once
 
@@ -105,8 +105,8 @@ struct CudnnPlanResult {
 
 // What an engine may do and need beside giving the same bits each time.
 struct EngineRules {
-  bool is_compiled_in = true; // not compiled by NVRTC when it is needed
-  bool rounds_to_tf32 = true;
+  bool may_be_compiled_at_run_time = false; // by NVRTC
+  bool may_round_to_tf32 = true;
   int64_t workspace_limit = 0; // in bytes
 };
 
@@ -155,10 +155,10 @@ inline const char *objection_to(const CudnnDescriptor &configuration,
     return "an engine does not always give the same bits";
   if (has(numerics, CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION))
     return "an engine adds in half precision";
-  if (rules.is_compiled_in &&
+  if (!rules.may_be_compiled_at_run_time &&
       has(behaviors, CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION))
     return "an engine is compiled when it is needed";
-  if (!rules.rounds_to_tf32 &&
+  if (!rules.may_round_to_tf32 &&
       (has(numerics, CUDNN_NUMERICAL_NOTE_TENSOR_CORE) ||
        has(numerics, CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS)))
     return "an engine rounds operands to TF32";
