@@ -78,28 +78,26 @@ def operator(*names: str, since: int = OLDEST_OPSET):
     return register
 
 
+def registers(table: dict[str, Callable]):
+    """A decorator with a name, which enters a function into the table under it."""
+
+    def named(name: str):
+        def register(compute: Callable) -> Callable:
+            table[name] = compute
+            return compute
+
+        return register
+
+    return named
+
+
 # Operators that onnx's evaluator lacks in double precision, or has in single precision alone.
 REFERENCES: dict[str, Callable] = {}
-
-
-def reference(name: str):
-    def register(compute: Callable) -> Callable:
-        REFERENCES[name] = compute
-        return compute
-
-    return register
-
+reference = registers(REFERENCES)
 
 # Operators with graphs inside: from the evaluation, their attributes, all values by name, and their operands.
 SUBGRAPHS: dict[str, Callable] = {}
-
-
-def subgraphs(name: str):
-    def register(compute: Callable) -> Callable:
-        SUBGRAPHS[name] = compute
-        return compute
-
-    return register
+subgraphs = registers(SUBGRAPHS)
 
 
 def attributes_of(node: NodeProto) -> dict[str, Any]:

@@ -98,11 +98,11 @@ TEST_F(LoaderTest, FindsANumberOfWorkersAndChangesNoBatch) {
 
 // Not for a wait, and not in the thread that asks.
 TEST_F(LoaderTest, CountsTheTimeThatItsWorkersCompute) {
-  const double before = HelperCpuTime::seconds();
+  const double before = BackgroundCpuTime::seconds();
   batches(/*workers=*/0, 200, true);
-  EXPECT_EQ(HelperCpuTime::seconds(), before);
+  EXPECT_EQ(BackgroundCpuTime::seconds(), before);
   batches(/*workers=*/2, 200, true);
-  EXPECT_GT(HelperCpuTime::seconds(), before);
+  EXPECT_GT(BackgroundCpuTime::seconds(), before);
 }
 
 TEST_F(LoaderTest, TakesNoWorkBetweenTwoRunsForAStep) {

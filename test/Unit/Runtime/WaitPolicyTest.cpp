@@ -354,20 +354,20 @@ void compute(double seconds) {
   }
 }
 
-TEST(HelperCpuTime, IsWhatOthersThanTheStepCompute) {
-  const double before = HelperCpuTime::seconds();
+TEST(BackgroundCpuTime, IsWhatOthersThanTheStepCompute) {
+  const double before = BackgroundCpuTime::seconds();
   const CpuCounters first = CpuCounters::now();
   std::thread([] {
     compute(0.03);
-    HelperCpuTime::begin(); // what was before does not count
+    BackgroundCpuTime::begin(); // what was before does not count
     compute(0.05);
-    HelperCpuTime::count();
+    BackgroundCpuTime::count();
   }).join();
   std::thread([] {
     compute(0.03);
-    HelperCpuTime::count(); // is no helper
+    BackgroundCpuTime::count(); // is no background thread
   }).join();
-  EXPECT_NEAR(HelperCpuTime::seconds() - before, 0.05, 0.015);
+  EXPECT_NEAR(BackgroundCpuTime::seconds() - before, 0.05, 0.015);
   EXPECT_NEAR(CpuCounters::now().own_seconds - first.own_seconds, 0.06, 0.03);
 }
 

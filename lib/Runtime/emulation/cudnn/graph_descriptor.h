@@ -55,7 +55,7 @@ struct GraphDescriptor {
   int64_t tensor_id = 0, tensor_alignment = 1;
   bool is_virtual = false, is_value = false;
   cudnnConvolutionStruct parameters;
-  // Of a graph, and of what is made from it: a convolution, or operations.
+  // A graph has one of these two, and so has what is made from it.
   std::optional<GraphConvolution> graph;
   std::shared_ptr<const GraphOperations> operations;
   std::optional<GraphSums> sums;           // of an operation

@@ -8,8 +8,8 @@
 #include "gpuopt/data/indices.h"
 #include "gpuopt/data/mix.h"
 #include "gpuopt/data/worker_tuner.h"
+#include "gpuopt/device/background_cpu_time.h"
 #include "gpuopt/device/cpu_quota.h"
-#include "gpuopt/device/helper_cpu_time.h"
 #include "gpuopt/device/tracer.h"
 #include "gpuopt/program/program.h"
 
@@ -334,7 +334,7 @@ private:
 
   // Workers are numbered; those from `active` on sleep.
   void work(int number) {
-    HelperCpuTime::begin();
+    BackgroundCpuTime::begin();
     for (;;) {
       int64_t batch;
       PreparedBatch *prepared;
@@ -385,7 +385,7 @@ private:
       // Small samples take less time than it takes to count it.
       if (k % kSamplesPerCount == kSamplesPerCount - 1 ||
           k == options.batch_size - 1)
-        HelperCpuTime::count();
+        BackgroundCpuTime::count();
     }
   }
   static constexpr int64_t kSamplesPerCount = 16;

@@ -1,7 +1,7 @@
 // Whether others want the cores that this process computes on.
 #pragma once
 
-#include "gpuopt/device/helper_cpu_time.h"
+#include "gpuopt/device/background_cpu_time.h"
 
 #include <algorithm>
 #include <chrono>
@@ -17,7 +17,7 @@ namespace gpuopt {
 // cores that the calling thread may use.
 struct CpuCounters {
   double seconds = 0;      // of a clock that only goes forward
-  double own_seconds = 0;  // that this process has computed without helpers
+  double own_seconds = 0;  // of this process without background threads
   double preemptions = 0;  // of its threads, which had to make way
   double busy_ticks = 0;   // in which a core computed
   double stolen_ticks = 0; // that a hypervisor gave to other machines
@@ -34,7 +34,7 @@ struct CpuCounters {
     counters.preemptions = double(usage.ru_nivcsw);
     for (const timeval &time : {usage.ru_utime, usage.ru_stime})
       counters.own_seconds += double(time.tv_sec) + 1e-6 * double(time.tv_usec);
-    counters.own_seconds -= HelperCpuTime::seconds();
+    counters.own_seconds -= BackgroundCpuTime::seconds();
     counters.read_ticks(stat_file);
     return counters;
   }
@@ -91,11 +91,11 @@ public:
   // What was before does not count.
   void begin(const CpuCounters &now) { last = last_of_ticks = now; }
 
-  // Whether, since the last question, others or helpers have computed on cores
-  // that our threads need, or our threads have had time taken away. `spun` says
-  // whether our threads were spinning: then each has a core, and one that is
-  // preempted made way for another process. Threads that sleep and wake preempt
-  // each other.
+  // Whether, since the last question, others or background threads have
+  // computed on cores that our threads need, or our threads have had time taken
+  // away. `spun` says whether our threads were spinning: then each has a core,
+  // and one that is preempted made way for another process. Threads that sleep
+  // and wake preempt each other.
   bool contended(bool spun, const CpuCounters &now) {
     const double seconds = now.seconds - last.seconds;
     const double preemptions = now.preemptions - last.preemptions;

@@ -1,6 +1,5 @@
-// The processor time of helpers: threads of this process that compute beside
-// the step, such as those that prepare data. They need cores as other processes
-// do.
+// Counts the processor time of background threads, which compute beside the
+// step: those that prepare data. They need cores as other processes do.
 #pragma once
 
 #include <atomic>
@@ -9,13 +8,13 @@
 
 namespace gpuopt {
 
-class HelperCpuTime {
+class BackgroundCpuTime {
 public:
-  // The calling thread is a helper from now on.
+  // The calling thread is a background thread from now on.
   static void begin() { counted_ns = thread_ns(); }
 
   // Adds what the calling thread has computed since it was last counted; 0 if
-  // it is no helper. A call takes some 200 ns.
+  // it is no background thread. A call takes some 200 ns.
   static void count() {
     if (counted_ns < 0)
       return;
@@ -24,7 +23,8 @@ public:
     counted_ns = now;
   }
 
-  // Returns the processor time of all helpers, as far as it has been counted.
+  // Returns the processor time of all background threads, as far as it has been
+  // counted.
   static double seconds() {
     return 1e-9 * double(sum_ns.load(std::memory_order_relaxed));
   }
@@ -38,7 +38,7 @@ private:
 
   static inline std::atomic<int64_t> sum_ns = 0;
   static inline thread_local int64_t counted_ns =
-      -1; // of a helper: not below 0
+      -1; // not below 0 in a background thread
 };
 
 } // namespace gpuopt
