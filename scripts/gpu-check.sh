@@ -8,8 +8,9 @@
 # described and measured, as a file for `gpuopt --device`.
 #
 # usage: gpu-check.sh [--target cuda|host] [--report FILE.md] [--junit-xml FILE]
-#                     [--minutes 25] [--skip-timing] [FOLDER...]
-#        gpu-check.sh --prepare FOLDER [MODEL[:PRECISION[@BUDGET]]...]
+#                     [--minutes 25] [--skip-timing] [--torch-modes default,max-autotune]
+#                     [--only losses,timing] [FOLDER...]
+#        gpu-check.sh --prepare FOLDER [--build] [MODEL[:PRECISION[@BUDGET]]...]
 #
 # The report is build/gpu-check/report.md unless another file is named; FILE.json
 # lies beside it, and FILE.device.json. What tells most is done first, nothing is
@@ -19,7 +20,8 @@
 # --prepare makes the programs, one below FOLDER for each model, where gpuopt is
 # built; the second machine needs this checkout and the folders (some megabytes),
 # CUDA, CMake and Python with PyTorch. Without folders the programs are prepared
-# in build/gpu-programs first.
+# in build/gpu-programs first. --build compiles them as well, so that a GPU which
+# is lent by the minute does not wait for nvcc.
 set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 

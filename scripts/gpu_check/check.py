@@ -13,13 +13,13 @@ from typing import Callable
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "scripts" / "gpu_check")]
 
-from checks import CHECKS, PARITY, TIMES
+from checks import CHECKS, PARITY, SIDE_BY_SIDE, TIMES
 from device import describe_device, device_name, differences
 from programs import Deadline, Failed, Program, Skipped
 from report import BROKEN, FAILED, PASSED, SKIPPED, Outcome, Report
 
-# The machine's own description, then what tells most: whether it is right, then
-# how fast the two best-known models are, then everything else.
+# Whether it is right tells most, then the machine's own description and how fast the
+# two best-known models are, then everything else.
 FIRST_TIMED = ("gpt2", "resnet50")
 CORES_PER_BUILD = 2
 
@@ -49,12 +49,40 @@ def open_programs(options: argparse.Namespace, deadline: Deadline, report: Repor
 
 def order_of_checks(programs: list[Program]) -> list[tuple[Program, str]]:
     """Every check of every program but the build, the most telling first."""
-    parity = [(program, name) for program in programs for name in PARITY]
-    first = [p for model in FIRST_TIMED for p in programs if p.record["name"].startswith(model) and p.is_large]
-    rest = [program for program in programs if program not in first]
-    timed = [(program, name) for program in [*first, *rest] for name in TIMES]
-    last = [(program, name) for program in programs for name in CHECKS if name not in (*PARITY, *TIMES, "build")]
-    return [*parity, *timed, *last]
+    small = [program for program in programs if not program.is_large]
+    large = [program for program in programs if program.is_large]
+    first = [next((p for p in large if p.record["name"].startswith(model)), None) for model in FIRST_TIMED]
+    first = [program for program in first if program]
+    large = [*first, *(program for program in large if program not in first)]
+    parity = [(program, name) for program in small for name in PARITY]
+    timed = [(program, name) for program in [*first, *large, *small] for name in TIMES]
+    last = [(program, name) for program in [*first, *small, *large] for name in CHECKS if name != "build"]
+    return list(dict.fromkeys([*parity, *timed, *last]))
+
+
+class Parity:
+    """The checks of SIDE_BY_SIDE for all programs: a program's one after another,
+    since each finds what the ones before it have recorded, and programs side by
+    side, since a small one leaves most of a GPU idle."""
+
+    PROGRAMS_AT_ONCE = 4
+
+    def __init__(self, programs: list[Program], builds: "Builds", options: argparse.Namespace):
+        self.pool = concurrent.futures.ThreadPoolExecutor(self.PROGRAMS_AT_ONCE)
+        check_all = lambda program: {
+            name: check_one(program, name, builds.outcome(program), options) for name in SIDE_BY_SIDE
+        }
+        self.futures = {program.name: self.pool.submit(check_all, program) for program in programs}
+
+    def outcome(self, program: Program, name: str) -> Outcome:
+        """Waits for the checks of a program."""
+        return self.futures[program.name].result()[name]
+
+    def wait(self) -> None:
+        concurrent.futures.wait(self.futures.values())
+
+    def close(self) -> None:
+        self.pool.shutdown(cancel_futures=True)
 
 
 class Builds:
@@ -82,10 +110,12 @@ def describe(report: Report, programs: list[Program]) -> str:
     return f"{len(report.differences)} members are not what the estimates assumed"
 
 
-def run_checks(programs: list[Program], options: argparse.Namespace, report: Report) -> None:
+def run_checks(programs: list[Program], options: argparse.Namespace, report: Report, deadline: Deadline) -> None:
     builds = Builds(programs)
+    parity = Parity([program for program in programs if not program.is_large], builds, options)
     try:
-        if options.target == "cuda":
+        if options.target == "cuda" and is_wanted("description", options):
+            parity.wait()  # what is measured is measured alone
             report.outcomes.append(outcome_of("device", "description", lambda: describe(report, programs)))
         known: set[str] = set()
         for program, name in order_of_checks(programs):
@@ -93,22 +123,42 @@ def run_checks(programs: list[Program], options: argparse.Namespace, report: Rep
             if program.name not in known:
                 known.add(program.name)
                 report.outcomes.append(build)
-            report.outcomes.append(check_one(program, name, build, options))
+            together = name in SIDE_BY_SIDE and not program.is_large
+            outcome = parity.outcome(program, name) if together else check_one(program, name, build, options)
+            report.outcomes.append(outcome)
             if program.measured:
                 report.measured[program.name] = program.measured
-            print(f"{program.name}, {name}: {report.outcomes[-1].state}: {report.outcomes[-1].text}", flush=True)
+            print(f"{deadline.passed():.0f} s: {program.name}, {name}: {outcome.state}: {outcome.text}", flush=True)
             report.write(options.report, options.junit_xml)  # what is known, should this process be stopped
     finally:
+        parity.close()
         builds.close()
+
+
+def is_wanted(name: str, options: argparse.Namespace) -> bool:
+    return not options.only or name in options.only.split(",")
 
 
 def check_one(program: Program, name: str, build: Outcome, options: argparse.Namespace) -> Outcome:
     """One check; what follows a build that did not succeed is not tried."""
     if build.state != PASSED:
         return Outcome(program.name, name, SKIPPED, "not built")
+    if not is_wanted(name, options):
+        return Outcome(program.name, name, SKIPPED, "--only")
     if name in TIMES and options.skip_timing:
         return Outcome(program.name, name, SKIPPED, "--skip-timing")
     return outcome_of(program.name, name, lambda: CHECKS[name](program))
+
+
+def find_libraries() -> None:
+    """Lets trainers that were built elsewhere find the libraries of NVIDIA's wheels."""
+    try:
+        import nvidia
+    except ImportError:
+        return
+    files = [file for root in nvidia.__path__ for file in Path(root).glob("*/lib/lib*.so.*")]
+    folders = sorted({str(file.parent) for file in files if file.name.startswith(("libcublasLt", "libcudnn", "libcupti"))})
+    os.environ["LD_LIBRARY_PATH"] = ":".join([*folders, *filter(None, [os.environ.get("LD_LIBRARY_PATH")])])
 
 
 def main() -> int:
@@ -119,10 +169,17 @@ def main() -> int:
     parser.add_argument("--report", type=Path, default=ROOT / "build" / "gpu-check" / "report.md")
     parser.add_argument("--minutes", type=float, default=25)
     parser.add_argument("--skip-timing", action="store_true")
+    parser.add_argument("--torch-modes", default="default,max-autotune", help="modes of torch.compile")
+    parser.add_argument("--only", help="the checks to make, as losses,timing; without it, all are made")
     options = parser.parse_args()
+    if options.target == "cuda":
+        find_libraries()
     report = Report(device_name(options.target))
-    programs = open_programs(options, Deadline(options.minutes), report)
-    run_checks(programs, options, report)
+    deadline = Deadline(options.minutes)
+    programs = open_programs(options, deadline, report)
+    for program in programs:
+        program.torch_modes = options.torch_modes.split(",")
+    run_checks(programs, options, report, deadline)
     report.write(options.report, options.junit_xml)
     print(report.markdown())
     return 1 if report.wrong() else 0

@@ -1,6 +1,6 @@
 """Makes programs for gpu-check.sh, with what PyTorch makes of their models.
 
-usage: prepare.py FOLDER [MODEL[:PRECISION[@BUDGET]]...]
+usage: prepare.py FOLDER [--build] [MODEL[:PRECISION[@BUDGET]]...]
 
 FOLDER/MODEL-PRECISION[-BUDGET] holds what `gpuopt compile --target=cuda` wrote,
 and in check/: the data as .npy, the model as a Python function of its parameters
@@ -9,6 +9,10 @@ first step, how to run it, and what the compiler estimates (check.json). Models
 are those of test/Integration/models.py, and those of benchmarks/estimates.py at
 its sizes as MODEL-large. Weights and data of large models are left out: they are
 drawn on the other side, so that all folders together are a few megabytes.
+
+--build compiles the trainers here too, for sm_90 or the ARCHITECTURES of the
+environment, so that a GPU that is lent by the minute does not wait for nvcc. They
+read no pictures, whose libraries differ between distributions.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -31,6 +36,7 @@ import gpuopt
 import models
 from gpuopt import safetensors
 from gpuopt.driver import find_driver
+from programs import BUILT_BEFORE
 from training import train_torch
 
 MODELS = [
@@ -185,6 +191,24 @@ def prepare(order: Order, folder: Path) -> None:
     print(f"{target}: ready", flush=True)
 
 
+def build(target: Path, objects: Path) -> None:
+    """Compiles the trainer of a prepared program to TARGET/trainer-cuda."""
+    folder = target / "build"
+    configure = [
+        "cmake", "-S", target, "-B", folder, "-DGPUOPT_TARGET=cuda", f"-DGPUOPT_OBJECT_CACHE={objects}",
+        f"-DCMAKE_CUDA_ARCHITECTURES={os.environ.get('ARCHITECTURES', '90')}",
+        *(f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in ("JPEG", "PNG")),
+    ]
+    wheels = Path(sys.prefix, "lib", f"python3.{sys.version_info.minor}", "site-packages", "nvidia")
+    if "NVIDIA_WHEELS" not in os.environ and wheels.exists():
+        configure.append(f"-DNVIDIA_WHEELS={wheels}")
+    for command in (configure, ["cmake", "--build", folder]):
+        subprocess.run([str(part) for part in command], check=True, stdout=subprocess.DEVNULL)
+    shutil.copy(folder / "trainer", target / BUILT_BEFORE)
+    shutil.rmtree(folder)
+    print(f"{target}: built", flush=True)
+
+
 def keep_header(weights: Path, target: Path) -> None:
     """Shapes alone: 500 MB of random numbers need not travel."""
     shapes = {name: list(array.shape) for name, array in safetensors.read(weights).items()}
@@ -197,10 +221,15 @@ def main() -> None:
         sys.exit(__doc__)
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    for text in sys.argv[2:] or MODELS:
-        prepare(Order.parse(text), folder)
+    models = [text for text in sys.argv[2:] if text != "--build"] or MODELS
+    orders = [Order.parse(text) for text in models]
+    for order in orders:
+        prepare(order, folder)
     for model in folder.glob("*.onnx*"):
         model.unlink()
+    if "--build" in sys.argv:
+        for order in orders:
+            build(folder / order.folder, folder.parent / "gpu-objects")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,8 @@ import numpy as np
 
 from gpuopt import safetensors
 
-LONGEST_RUN_IN_SECONDS = 300
+LONGEST_RUN_IN_SECONDS = 120
+BUILT_BEFORE = "trainer-cuda"  # a trainer that prepare.py has built
 
 
 class Failed(Exception):
@@ -33,7 +34,11 @@ class Deadline:
     """When the whole check has to be over."""
 
     def __init__(self, minutes: float):
-        self.end = time.monotonic() + 60 * minutes
+        self.begin = time.monotonic()
+        self.end = self.begin + 60 * minutes
+
+    def passed(self) -> float:
+        return time.monotonic() - self.begin
 
     def seconds_left(self) -> float:
         return max(0.0, self.end - time.monotonic())
@@ -64,6 +69,10 @@ def execute(command: list, deadline: Deadline, environment: dict[str, str] | Non
     return run.stdout
 
 
+def compute_sanitizer() -> str | None:
+    return shutil.which("compute-sanitizer") or shutil.which("compute-sanitizer", path="/usr/local/cuda/bin")
+
+
 def drawn_weight(random: np.random.Generator, name: str, shape: list[int]) -> np.ndarray:
     """Random weights with which a model trains: norms are near 1, and products
     keep the size of their inputs."""
@@ -81,7 +90,7 @@ def drawn_data(random: np.random.Generator, shape: list[int], dtype: str, low: i
     return random.standard_normal(shape, np.float32).astype(dtype)
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(eq=False)
 class Program:
     """A folder of prepare.py, to be built for `target`."""
 
@@ -93,7 +102,9 @@ class Program:
         self.record = json.loads((self.folder / "check" / "check.json").read_text())
         self.build = self.folder / f"build-{self.target}"
         self.runs = 0
+        self.is_diagnosed = False
         self.output = ""  # what the last run has printed
+        self.torch_modes: list[str] = []  # of torch.compile, whose steps are timed
         self.measured: dict = {}  # what the report shows beside the table
 
     @property
@@ -137,9 +148,25 @@ class Program:
         self.runs += 1
         out = self.build / f"run{self.runs}"
         shutil.rmtree(out, ignore_errors=True)
-        self.output = execute([*under, self.build / "trainer", *self.data(), f"--output-dir={out}", *flags], self.deadline)
+        command = [self.build / "trainer", *self.data(), f"--output-dir={out}", *flags]
+        try:
+            self.output = execute([*under, *command], self.deadline)
+        except Failed as failed:
+            raise Failed(f"{failed}\n{self.diagnosis(command, under)}") from None
         records = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
         return [record for record in records if "loss" in record], out
+
+    def diagnosis(self, command: list, under: tuple) -> str:
+        """What compute-sanitizer says of a run that failed, once for a program."""
+        tool = compute_sanitizer()
+        if under or self.target != "cuda" or not tool or self.is_diagnosed or self.is_large:
+            return ""
+        self.is_diagnosed = True
+        try:
+            execute([tool, "--tool=memcheck", "--error-exitcode=9", *command], self.deadline)
+        except (Failed, Skipped) as found:
+            return str(found)
+        return "memcheck finds nothing, and with it the run does not fail"
 
     def train(self, steps: int, *flags: str, under: tuple = ()) -> tuple[list[dict], Path]:
         return self.run(

@@ -1,6 +1,6 @@
 """The same training step by PyTorch: torch.compile, AMP, fused AdamW.
 
-usage: torch_side.py FOLDER WEIGHTS cuda|host STEPS
+usage: torch_side.py FOLDER WEIGHTS cuda|host STEPS [MODE...]
 
 Prints a line of JSON for each mode of torch.compile as soon as it is timed.
 """
@@ -68,7 +68,7 @@ def make_step(folder: Path, weights: Path, record: dict, device: str, mode: str)
     def loss_function(tensors, inputs, labels):
         return loss_of(record, forward(tensors, inputs)[0], labels)
 
-    def step() -> None:
+    def step() -> float:
         optimizer.zero_grad(set_to_none=True)
         with torch.autocast(device, dtype=half, enabled=half is not None):
             loss = loss_function(tensors, inputs, labels)
@@ -77,8 +77,7 @@ def make_step(folder: Path, weights: Path, record: dict, device: str, mode: str)
         torch.nn.utils.clip_grad_norm_(trained, 1.0)
         scaler.step(optimizer)
         scaler.update()
-        if device == "cuda":
-            torch.cuda.synchronize()
+        return loss.item()  # which waits for the step
 
     return step
 
@@ -87,14 +86,14 @@ def time_mode(folder: Path, weights: Path, record: dict, device: str, mode: str,
     """The median time of a step; what PyTorch allocated at most and what it
     reserved of the device, both None on a processor."""
     step = make_step(folder, weights, record, device, mode)
-    times = []
+    times, losses = [], []
     for _ in range(steps):
         begin = time.perf_counter()
-        step()
+        losses.append(step())
         times.append((time.perf_counter() - begin) * 1e3)
     is_cuda = device == "cuda"
     return {
-        "mode": mode, "step_ms": statistics.median(times[steps // 2 :]),
+        "mode": mode, "step_ms": statistics.median(times[steps // 2 :]), "losses": losses,
         "allocated_bytes": torch.cuda.max_memory_allocated() if is_cuda else None,
         "reserved_bytes": torch.cuda.max_memory_reserved() if is_cuda else None,
     }
@@ -106,7 +105,7 @@ def main() -> None:
     torch.backends.cudnn.allow_tf32 = False  # as our fp32, and PyTorch's products
     device = "cuda" if target == "cuda" else "cpu"
     # The default mode is ready soon; max-autotune times kernels for minutes.
-    for mode in ["default", "max-autotune"] if device == "cuda" else ["default"]:
+    for mode in sys.argv[5:] if device == "cuda" else ["default"]:
         try:
             print(json.dumps(time_mode(folder, weights, record, device, mode, steps)), flush=True)
         except RuntimeError as error:  # of a mode that a model does not bear, or of memory

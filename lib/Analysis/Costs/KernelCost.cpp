@@ -30,6 +30,9 @@ static constexpr int64_t kVectorInBytes = 16;
 /// Registers that a thread may have beyond those that are expected. A bound
 /// that is too low makes nvcc keep values in memory.
 static constexpr int64_t kSpareRegisters = 16;
+/// The share of its time in which a warp that reduces rows has loads on their
+/// way. In the rest it exchanges sums and writes.
+static constexpr double kLoadingShareOfRows = 0.5;
 
 // Instructions, counted as those of LaneInstructions.cpp.
 static constexpr double kVectorAccess = 10; // of an access to all lanes
@@ -207,6 +210,8 @@ int64_t gpuopt::residentBlocksFor(const LaunchShape &launch,
              double(launch.threads * launch.loadsInFlight * launch.vectorBytes),
          warpsOfBlock =
              std::ceil(double(launch.threads) / device.multiprocessor.warpSize);
+  if (launch.form == KernelForm::RowReduction)
+    bytesOfBlock *= kLoadingShareOfRows;
   LaunchShape wider = launch;
   wider.registers = std::min<int64_t>(255, launch.registers + kSpareRegisters);
   double most = mostResidentWarps(wider, device) / warpsOfBlock;

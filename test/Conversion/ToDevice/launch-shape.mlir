@@ -34,7 +34,7 @@
 // in a block at least, and 1024 / 512 = 2 of them for as many blocks as are wanted.
 // HOST-LABEL: device.kernel @fused_rows blocks 1024 threads 32 [
 // H200-LABEL: device.kernel @fused_rows blocks 512 threads 64 groups 2 resident 21 [
-// A100-LABEL: device.kernel @fused_rows blocks 512 threads 64 groups 2 resident 8 [
+// A100-LABEL: device.kernel @fused_rows blocks 512 threads 64 groups 2 resident 15 [
 // ADA-LABEL: device.kernel @fused_rows blocks 512 threads 64 groups 2 resident 4 [
 // H200: device.loop row_groups %{{.*}} to %{{.*}} [] {
 // H200: device.loop lanes %{{.*}} to %{{.*}} multiple 16 [#device.combiner<sum>]

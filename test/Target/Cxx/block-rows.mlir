@@ -2,7 +2,7 @@
 
 // A row of up to 8192 elements is in the registers of its block: it is read
 // once, and each exponential is computed once. A thread has up to 32 elements.
-// CHECK: LAUNCH_BOUNDS(128, 3) void fused_max_sub_exp_sum(const float *RESTRICT x,
+// CHECK: LAUNCH_BOUNDS(128, 6) void fused_max_sub_exp_sum(const float *RESTRICT x,
 // CHECK: float *RESTRICT
 // CHECK-NEXT: const int64_t b = block();
 // CHECK-NEXT: Lanes<float> row[iterations<128>(2000)];

@@ -146,7 +146,7 @@ std::vector<f16> by_changed_graph(const Case &c, const Inputs<f16> &in,
     const OnDevice<f16> q(in.q), k(in.k), v(in.v), to(in.dy.size());
     const OnDevice<float> log_sum(size_t(batch_elements(c) * c.queries));
     const OnDevice<char> workspace(1024);
-    execute_attention(plan, handle,
+    execute_attention(plan, graph.is_causal, handle,
                       {q.data, k.data, v.data, to.data, log_sum.data},
                       float(c.scale), workspace.data);
     y = to.values();

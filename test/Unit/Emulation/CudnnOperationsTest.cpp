@@ -175,6 +175,13 @@ TEST_F(CudnnOperationsTest, ChecksWhatItIsGiven) {
   EXPECT_TRUE(contains(error(x.data, nullptr),
                        "a variant pack has no pointer for tensor 3"));
   EXPECT_TRUE(contains(error(x.data, x.data), "overlaps"));
+  CudnnOperands more;
+  for (int64_t id : {1, 2, 3, 4})
+    more.add(id, id == 3 ? y.data : x.data);
+  expect_error(
+      "a variant pack has a pointer for tensor 4, which the graph does "
+      "not have",
+      [&] { plan.execute(handle, more, nullptr); });
 }
 
 // Tensors by value are read when the graph is executed.

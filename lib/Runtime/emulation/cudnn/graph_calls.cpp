@@ -133,11 +133,28 @@ void *operand(const GraphDescriptor &pack, const GraphConvolution &graph,
   return pointer;
 }
 
+// cuDNN takes no pointer of a tensor that the graph lacks.
+void check_ids(const std::vector<GraphOperation> &operations,
+               const std::vector<int64_t> &ids) {
+  for (const int64_t id : ids) {
+    const auto is_used = [&](const GraphOperation &operation) {
+      return operation.x.id == id || operation.y.id == id ||
+             (operation.b && operation.b->id == id) ||
+             (operation.t && operation.t->id == id);
+    };
+    if (std::none_of(operations.begin(), operations.end(), is_used))
+      refuse(CUDNN_STATUS_BAD_PARAM_NULL_POINTER,
+             "a variant pack has a pointer for tensor " + std::to_string(id) +
+                 ", which the graph does not have");
+  }
+}
+
 // Enqueues a graph of operations. Tensors by value are read now.
 void execute_operations(cudnnHandle_t handle, const GraphDescriptor &plan,
                         const GraphDescriptor &pack) {
   const auto ids = pack.all<int64_t>(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);
   const auto data = pack.all<void *>(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS);
+  check_ids(*plan.operations, ids);
   GraphPointers pointers;
   for (size_t i = 0; i < std::min(ids.size(), data.size()); i++)
     pointers[ids[i]] = data[i];

@@ -65,6 +65,7 @@ template <class T, int D>
 struct SharedRows {
   const T *rows;
 
+  SharedRows() = default;
   DEVICE explicit SharedRows(const T *rows) : rows(rows) {}
   // The columns 16 k to 16 k + 15, as a matrix unit wants them.
   DEVICE void read(uint32_t (&a)[4], int k) const {
@@ -79,6 +80,7 @@ template <class T, int D>
 struct HeldRows {
   uint32_t words[D / 16][4];
 
+  HeldRows() = default;
   DEVICE explicit HeldRows(const T *rows) {
     const SharedRows<T, D> shared(rows);
     UNROLL
@@ -91,6 +93,14 @@ struct HeldRows {
       a[i] = words[k][i];
   }
 };
+
+// The S strips of a warp, one behind the other.
+template <int S, class T, int D, template <class, int> class Rows>
+DEVICE void find_strips(Rows<T, D> (&strips)[S], const T *first) {
+  UNROLL
+  for (int s = 0; s < S; s++)
+    strips[s] = Rows<T, D>(first + s * kStripRows * kTileStride<T, D>);
+}
 
 // ---- Matrix units ----------------------------------------------------------
 
@@ -111,23 +121,29 @@ DEVICE uint32_t pack_pair(float low, float high) {
 }
 
 // Two neighbours n of c at a time: the four matrices of one load are columns
-// 16 k and 16 k + 8 of the tile's rows 8 n, and of the rows 8 n + 8.
-template <int D, int N, class T, class Rows>
-DEVICE void multiply_transposed_on_units(float (&c)[N][4], const Rows &a,
-                                         const T *tile) {
+// 16 k and 16 k + 8 of the tile's rows 8 n, and of the rows 8 n + 8. All strips
+// use what was loaded.
+template <int D, int S, int N, class T, class Rows>
+DEVICE void multiply_transposed_on_units(float (&c)[S][N][4],
+                                         const Rows (&a)[S], const T *tile) {
   const int lane = lane_of_warp();
   const T *mine =
       tile + (lane % 8 + lane / 16 * 8) * kTileStride<T, D> + lane / 8 % 2 * 8;
   UNROLL
   for (int k = 0; k < D / 16; k++) {
-    uint32_t left[4];
-    a.read(left, k);
+    uint32_t left[S][4];
+    UNROLL
+    for (int s = 0; s < S; s++)
+      a[s].read(left[s], k);
     UNROLL
     for (int n = 0; n < N; n += 2) {
       uint32_t right[4];
       ptx::ldmatrix(right, mine + 8 * n * kTileStride<T, D> + 16 * k);
-      mma<T>(c[n], left, right[0], right[1]);
-      mma<T>(c[n + 1], left, right[2], right[3]);
+      UNROLL
+      for (int s = 0; s < S; s++) {
+        mma<T>(c[s][n], left[s], right[0], right[1]);
+        mma<T>(c[s][n + 1], left[s], right[2], right[3]);
+      }
     }
   }
 }
@@ -136,23 +152,30 @@ DEVICE void multiply_transposed_on_units(float (&c)[N][4], const Rows &a,
 // operand: a strip of results becomes one as it is, rounded. The matrices of
 // one load are the tile's rows 8 k and 8 k + 8 of columns 8 n, and of columns 8
 // n + 8.
-template <int D, int N, class T>
-DEVICE void add_product_on_units(float (&c)[D / 8][4], const float (&p)[N][4],
-                                 const T *tile) {
+template <int D, int S, int N, class T>
+DEVICE void add_product_on_units(float (&c)[S][D / 8][4],
+                                 const float (&p)[S][N][4], const T *tile) {
   const int lane = lane_of_warp();
   const T *mine = tile + lane % 16 * kTileStride<T, D> + lane / 16 * 8;
   UNROLL
   for (int k = 0; k < N; k += 2) {
-    const uint32_t left[4] = {pack_pair<T>(p[k][0], p[k][1]),
-                              pack_pair<T>(p[k][2], p[k][3]),
-                              pack_pair<T>(p[k + 1][0], p[k + 1][1]),
-                              pack_pair<T>(p[k + 1][2], p[k + 1][3])};
+    uint32_t left[S][4];
+    UNROLL
+    for (int s = 0; s < S; s++) {
+      UNROLL
+      for (int i = 0; i < 4; i++)
+        left[s][i] = pack_pair<T>(p[s][k + i / 2][2 * (i % 2)],
+                                  p[s][k + i / 2][2 * (i % 2) + 1]);
+    }
     UNROLL
     for (int n = 0; n < D / 8; n += 2) {
       uint32_t right[4];
       ptx::ldmatrix_transposed(right, mine + 8 * k * kTileStride<T, D> + 8 * n);
-      mma<T>(c[n], left, right[0], right[1]);
-      mma<T>(c[n + 1], left, right[2], right[3]);
+      UNROLL
+      for (int s = 0; s < S; s++) {
+        mma<T>(c[s][n], left[s], right[0], right[1]);
+        mma<T>(c[s][n + 1], left[s], right[2], right[3]);
+      }
     }
   }
 }
@@ -211,26 +234,35 @@ DEVICE void add_product_by_lanes(float (&c)[D / 8][4], const float (&p)[N][4],
 
 // ---- Products --------------------------------------------------------------
 
-// c[16, 8 N] = a[16, D] times the transpose of tile[8 N, D].
-template <int D, int N, class T, class Rows>
-DEVICE void multiply_transposed(float (&c)[N][4], const Rows &a,
+// c[s][16, 8 N] = a[s][16, D] times the transpose of tile[8 N, D], for S
+// strips.
+template <int D, int S, int N, class T, class Rows>
+DEVICE void multiply_transposed(float (&c)[S][N][4], const Rows (&a)[S],
                                 const T *tile) {
-  set_zero(c);
-  if constexpr (kHasMatrixUnits<T>)
+  UNROLL
+  for (int s = 0; s < S; s++)
+    set_zero(c[s]);
+  if constexpr (kHasMatrixUnits<T>) {
     multiply_transposed_on_units<D>(c, a, tile);
-  else
-    multiply_transposed_by_lanes<D>(c, a.rows, tile);
+  } else {
+    UNROLL
+    for (int s = 0; s < S; s++)
+      multiply_transposed_by_lanes<D>(c[s], a[s].rows, tile);
+  }
 }
 
-// c[16, D] += p[16, 8 N] times tile[8 N, D]. Where T is half precision, p is
-// rounded to it.
-template <int D, int N, class T>
-DEVICE void add_product(float (&c)[D / 8][4], const float (&p)[N][4],
+// c[s][16, D] += p[s][16, 8 N] times tile[8 N, D], for S strips. Where T is
+// half precision, p is rounded to it.
+template <int D, int S, int N, class T>
+DEVICE void add_product(float (&c)[S][D / 8][4], const float (&p)[S][N][4],
                         const T *tile) {
-  if constexpr (kHasMatrixUnits<T>)
+  if constexpr (kHasMatrixUnits<T>) {
     add_product_on_units<D>(c, p, tile);
-  else
-    add_product_by_lanes<D>(c, p, tile);
+  } else {
+    UNROLL
+    for (int s = 0; s < S; s++)
+      add_product_by_lanes<D>(c[s], p[s], tile);
+  }
 }
 
 } // namespace gpuopt::detail

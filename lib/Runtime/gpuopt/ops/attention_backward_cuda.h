@@ -19,20 +19,33 @@ namespace gpuopt::detail {
 
 // ---- Tiles -----------------------------------------------------------------
 
-template <class T, int D>
+// How many blocks fit before values spill depends on the compiler's code for an
+// architecture. It bounds registers alone.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+constexpr int kProductQueryBlocks = 3, kChangedKeyBlocks = 2;
+#else
+constexpr int kProductQueryBlocks = 5, kChangedKeyBlocks = 3;
+#endif
+
+// Where scores are products, a warp has registers for two strips of keys, and
+// each tile of queries that it loads serves both.
+template <class T, int D, class Scores>
 HOST_DEVICE constexpr TileSizes query_gradient_tiles() {
   if (kHasMatrixUnits<T>)
-    return D <= 64    ? TileSizes{64, 32, 2, 4}
+    return D <= 64 ? TileSizes{64, 32, 2,
+                               Scores::kAreProducts ? kProductQueryBlocks : 4}
            : D <= 128 ? TileSizes{64, 32, 2, 2}
                       : TileSizes{64, 32, 1, 1};
   return D <= 64    ? TileSizes{64, 32, 2, 2}
          : D <= 128 ? TileSizes{64, 32, 1, 1}
                     : TileSizes{32, 16, 1, 1};
 }
-template <class T, int D>
+template <class T, int D, class Scores>
 HOST_DEVICE constexpr TileSizes key_gradient_tiles() {
   if (kHasMatrixUnits<T>)
-    return D <= 64    ? TileSizes{64, 32, 2, 3}
+    return D <= 64    ? Scores::kAreProducts
+                            ? TileSizes{128, 32, 2, 2, 2}
+                            : TileSizes{64, 32, 2, kChangedKeyBlocks}
            : D <= 128 ? TileSizes{64, 32, 2, 2}
                       : TileSizes{64, 32, 1, 1};
   return D <= 64    ? TileSizes{64, 32, 2, 2}
@@ -63,26 +76,49 @@ struct alignas(16) RowStatistics {
 // exponentials of the differences to it. If no score is finite, `shift` makes
 // all probabilities 0 or NaN. If they are 0, delta must not be the NaN that Y
 // may hold.
+template <class Scores>
 DEVICE RowStatistics row_statistics(float top, float log_sum, float delta,
-                                    const AttentionScores &scores) {
+                                    const Scores &scores) {
   const bool is_empty = top == -INFINITY;
-  if (is_empty && (scores.are_products || scores.zeroes_empty))
+  if (is_empty && (Scores::kAreProducts || scores.zeroes_empty))
     return {INFINITY, 0, 0, 0};
-  if (scores.are_products)
+  if (Scores::kAreProducts)
     return {(top + log_sum) * kLog2E, 0, delta, 0};
   return {top, is_empty ? 0 : log_sum * kLog2E, delta, 0};
 }
 
-// Returns the delta of a row to all lanes of the warp.
+// Returns the sum of the products of 16 bytes of each row.
+template <class T>
+DEVICE float dot_of_vectors(const T *a, const T *b) {
+  const uint4 left = *reinterpret_cast<const uint4 *>(a),
+              right = *reinterpret_cast<const uint4 *>(b);
+  const T *x = reinterpret_cast<const T *>(&left),
+          *y = reinterpret_cast<const T *>(&right);
+  float sum = 0;
+  UNROLL
+  for (int i = 0; i < kTileVector<T>; i++)
+    sum = fmaf(load_scalar(x + i), load_scalar(y + i), sum);
+  return sum;
+}
+
+// Returns the delta of a row to all of the kRowLanes lanes that share it.
+constexpr int kRowLanes = 8;
 template <class T>
 DEVICE float row_dot(const Matrix<const T> &dy, const Matrix<const T> &y,
                      int64_t row) {
+  const T *of_dy = dy.data + row * dy.stride, *of_y = y.data + row * y.stride;
+  const int lane = lane_of_warp() % kRowLanes;
+  const int columns = int(y.columns);
   float sum = 0;
-  for (int64_t c = lane_of_warp(); c < y.columns; c += 32)
-    sum = fmaf(load_scalar(dy.data + row * dy.stride + c),
-               load_scalar(y.data + row * y.stride + c), sum);
+  if (dy.has_vectors && y.has_vectors)
+    for (int c = lane * kTileVector<T>; c < columns;
+         c += kRowLanes * kTileVector<T>)
+      sum += dot_of_vectors(of_dy + c, of_y + c);
+  else
+    for (int c = lane; c < columns; c += kRowLanes)
+      sum = fmaf(load_scalar(of_dy + c), load_scalar(of_y + c), sum);
   UNROLL
-  for (int distance = 16; distance > 0; distance /= 2)
+  for (int distance = kRowLanes / 2; distance > 0; distance /= 2)
     sum += __shfl_xor_sync(0xffffffffu, sum, distance);
   return sum;
 }
@@ -90,26 +126,27 @@ DEVICE float row_dot(const Matrix<const T> &dy, const Matrix<const T> &y,
 constexpr int kRowsOfBlock = 64;
 constexpr int kRowThreads = 256;
 
-// Each of the eight warps takes every eighth row.
-template <class T>
+template <class T, class Scores>
 KERNEL void __launch_bounds__(kRowThreads)
     attention_row_statistics(AttentionShape s, AttentionGradientShape g,
-                             AttentionScores scores, const T *y, const T *dy,
+                             Scores scores, const T *y, const T *dy,
                              const float *statistics, RowStatistics *rows) {
   const AttentionBlock at(s, s.queries, kRowsOfBlock, false);
   const Matrix<const T> of_y(y + at.offset(s.y_batch), s.queries, s.value_size,
                              s.y_row);
   const Matrix<const T> of_dy(dy + at.offset(g.dy_batch), s.queries,
                               s.value_size, g.dy_row);
+  const int64_t first = at.number(s) * s.queries;
   const float *log_sums = statistics + batch_elements(s) * s.queries;
   UNROLL
-  for (int i = 0; i < kRowsOfBlock; i += kRowThreads / 32) {
-    const int64_t row = at.tile * kRowsOfBlock + i + threadIdx.x / 32;
-    if (row >= s.queries)
-      break;
-    const float delta = row_dot(of_dy, of_y, row);
-    const int64_t place = at.number(s) * s.queries + row;
-    if (lane_of_warp() == 0)
+  for (int i = 0; i < kRowsOfBlock; i += kRowThreads / kRowLanes) {
+    const int64_t row =
+        at.tile * kRowsOfBlock + i + int(threadIdx.x) / kRowLanes;
+    // The lanes of a row that does not exist take part in the exchanges.
+    const bool exists = row < s.queries;
+    const float delta = row_dot(of_dy, of_y, exists ? row : 0);
+    const int64_t place = first + row;
+    if (exists && lane_of_warp() % kRowLanes == 0)
       rows[place] =
           row_statistics(statistics[place], log_sums[place], delta, scores);
   }
@@ -121,12 +158,12 @@ KERNEL void __launch_bounds__(kRowThreads)
 // into gradients of the products of queries and keys. statistics_of(n, i)
 // returns the statistics of the query of p[n][i]. Afterwards p has the
 // probabilities that dropout keeps, for dV.
-template <int N, class StatisticsOf>
+template <int N, class Scores, class StatisticsOf>
 DEVICE void to_gradients(float (&p)[N][4], float (&dp)[N][4],
-                         const ScoreBits &bits, const AttentionScores &scores,
+                         const ScoreBits &bits, const Scores &scores,
                          const StatisticsOf &statistics_of) {
   const float factor = scores.factor();
-  if (scores.are_products)
+  if constexpr (Scores::kAreProducts)
     for_each_element<N>([&](int n, int i) {
       const RowStatistics row = statistics_of(n, i);
       p[n][i] = ptx::exp2(fmaf(p[n][i], factor, -row.shift));
@@ -150,99 +187,132 @@ DEVICE void to_gradients(float (&p)[N][4], float (&dp)[N][4],
 }
 
 // Turns the gradients of capped scores into those of scaled products.
-template <int N>
+template <int N, class Scores>
 DEVICE void multiply_by_slopes(float (&ds)[N][4], const CapSlopes<N> &slopes,
-                               const AttentionScores &scores) {
-  if (scores.changes.softcap > 0)
-    for_each_element<N>([&](int n, int i) { ds[n][i] *= slopes.of[n][i]; });
+                               const Scores &scores) {
+  if constexpr (!Scores::kAreProducts)
+    if (scores.changes.softcap > 0)
+      for_each_element<N>([&](int n, int i) { ds[n][i] *= slopes.of[n][i]; });
 }
+
+template <class T, int D, class Scores>
+struct QueryGradientSizes {
+  static constexpr TileSizes kSizes = query_gradient_tiles<T, D, Scores>();
+};
+template <class T, int D, class Scores>
+struct KeyGradientSizes {
+  static constexpr TileSizes kSizes = key_gradient_tiles<T, D, Scores>();
+};
 
 // The shared memory of a block: its own tiles of two operands, and one or two
 // pairs of tiles of the other two.
-template <class T, int D>
+template <class T, int D, class Sizes>
 struct GradientTiles {
-  TileSizes sizes;
+  static constexpr TileSizes kSizes = Sizes::kSizes;
+  static_assert(D > kLargestSummedHead || kSizes.own % kAttentionSumRows == 0);
 
   DEVICE T *own(int which) const {
     return reinterpret_cast<T *>(ptx::dynamic_memory()) +
-           which * sizes.own * kTileStride<T, D>;
+           which * kSizes.own * kTileStride<T, D>;
   }
   DEVICE T *other(int which, int buffer) const {
-    return own(2) + (2 * buffer + which) * sizes.other * kTileStride<T, D>;
+    return own(2) + (2 * buffer + which) * kSizes.other * kTileStride<T, D>;
   }
 };
 
 // ---- Sums of columns -------------------------------------------------------
 
 // Adds up the columns of a block's tile, whose strips are x times a factor: the
-// rows of a strip by exchanges over growing distances, then the strips in their
-// order. Rows from `rows` on do not exist. All threads of the block call it.
-template <int D, int Warps>
-DEVICE void store_column_sums(float *to, int64_t columns, int64_t first_row,
-                              int64_t rows, const float (&x)[D / 8][4],
-                              float factor) {
-  float *of_warps = reinterpret_cast<float *>(ptx::dynamic_memory());
+// rows of a strip by exchanges over growing distances, then the strips of
+// kAttentionSumRows rows in their order. Rows from `rows` on do not exist.
+// place_of(i) is where the sums of the block's i-th such rows begin. All
+// threads of the block call it.
+template <int D, class Tiles, int S, class PlaceOf>
+DEVICE void store_column_sums(Tiles, int64_t columns, int64_t first_row,
+                              int64_t rows, const float (&x)[S][D / 8][4],
+                              float factor, const PlaceOf &place_of) {
+  constexpr TileSizes kSizes = Tiles::kSizes;
+  constexpr int kStrips = int(kAttentionSumRows) / kStripRows;
+  float *of_strips = reinterpret_cast<float *>(ptx::dynamic_memory());
   ptx::cp_async_wait<0>();
   __syncthreads(); // no warp uses the tiles any more
-  float *of_warp = of_warps + threadIdx.x / 32 * D;
   UNROLL
-  for (int n = 0; n < D / 8; n++) {
+  for (int strip = 0; strip < S; strip++) {
+    float *of_strip = of_strips + (int(threadIdx.x) / 32 * S + strip) * D;
+    const int64_t first = first_row + strip * kStripRows;
     UNROLL
-    for (int i = 0; i < 2; i++) {
-      float sum = 0;
+    for (int n = 0; n < D / 8; n++) {
       UNROLL
-      for (int half = 0; half < 2; half++)
-        if (first_row + strip_row(2 * half) < rows)
-          sum += x[n][2 * half + i] * factor;
-      UNROLL
-      for (int distance = 4; distance < 32; distance *= 2)
-        sum += __shfl_xor_sync(0xffffffffu, sum, distance);
-      if (lane_of_warp() < 4)
-        of_warp[strip_column(n, i)] = sum;
+      for (int i = 0; i < 2; i++) {
+        float sum = 0;
+        UNROLL
+        for (int half = 0; half < 2; half++)
+          if (first + strip_row(2 * half) < rows)
+            sum += x[strip][n][2 * half + i] * factor;
+        UNROLL
+        for (int distance = 4; distance < 32; distance *= 2)
+          sum += __shfl_xor_sync(0xffffffffu, sum, distance);
+        if (lane_of_warp() < 4)
+          of_strip[strip_column(n, i)] = sum;
+      }
     }
   }
   __syncthreads();
-  for (int column = int(threadIdx.x); column < columns; column += 32 * Warps) {
-    float sum = of_warps[column];
-    UNROLL
-    for (int warp = 1; warp < Warps; warp++)
-      sum += of_warps[warp * D + column];
-    to[column] = sum;
+  UNROLL
+  for (int part = 0; part < kSizes.own / int(kAttentionSumRows); part++) {
+    float *to = place_of(part);
+    if (!to)
+      break;
+    const float *of_part = of_strips + part * kStrips * D;
+    for (int column = int(threadIdx.x); column < columns;
+         column += kSizes.threads()) {
+      float sum = of_part[column];
+      UNROLL
+      for (int strip = 1; strip < kStrips; strip++)
+        sum += of_part[strip * D + column];
+      to[column] = sum;
+    }
   }
 }
 
 // Writes the sums of tensor `which` of AttentionColumns, if they are wanted.
-template <int D>
-DEVICE void store_sums_of_tile(float *column_sums, const AttentionShape &s,
+template <int D, class Tiles, int S>
+DEVICE void store_sums_of_tile(Tiles tiles, float *column_sums,
+                               const AttentionShape &s,
                                const AttentionBlock &at, int which,
                                int64_t size, int64_t first_row, int64_t rows,
-                               const float (&x)[D / 8][4], float factor) {
+                               const float (&x)[S][D / 8][4], float factor) {
   if constexpr (D <= kLargestSummedHead) {
-    if (column_sums)
-      store_column_sums<D, int(kAttentionSumRows) / kStripRows>(
-          column_sums + AttentionColumns(s).place(which, at.batch[0],
-                                                  at.batch[1], at.tile, size),
-          size, first_row, rows, x, factor);
+    if (!column_sums)
+      return;
+    constexpr int kParts = Tiles::kSizes.own / int(kAttentionSumRows);
+    const AttentionColumns sums(s);
+    store_column_sums<D>(tiles, size, first_row, rows, x, factor, [&](int i) {
+      const int64_t part = at.tile * kParts + i;
+      return part < sums.tiles
+                 ? column_sums +
+                       sums.place(which, at.batch[0], at.batch[1], part, size)
+                 : nullptr;
+    });
   }
 }
 
 // ---- dQ --------------------------------------------------------------------
 
-template <class T, int D>
-KERNEL void __launch_bounds__(query_gradient_tiles<T, D>().threads(),
-                              query_gradient_tiles<T, D>().blocks)
+template <class T, int D, class Scores>
+KERNEL void __launch_bounds__(query_gradient_tiles<T, D, Scores>().threads(),
+                              query_gradient_tiles<T, D, Scores>().blocks)
     attention_query_gradients(AttentionShape s, AttentionGradientShape g,
-                              AttentionScores scores, const T *q, const T *k,
-                              const T *v, const T *dy,
-                              const RowStatistics *statistics, T *dq,
-                              float *column_sums) {
-  constexpr TileSizes kSizes = query_gradient_tiles<T, D>();
-  static_assert(D > kLargestSummedHead || kSizes.own == kAttentionSumRows);
+                              Scores scores, const T *q, const T *k, const T *v,
+                              const T *dy, const RowStatistics *statistics,
+                              T *dq, float *column_sums) {
+  constexpr TileSizes kSizes = query_gradient_tiles<T, D, Scores>();
   constexpr int kThreads = kSizes.threads(), kKeys = kSizes.other;
+  constexpr int S = kSizes.strips;
   const AttentionBlock at(s, s.queries, kSizes.own, true);
-  const GradientTiles<T, D> tiles{kSizes};
+  const GradientTiles<T, D, QueryGradientSizes<T, D, Scores>> tiles;
   const int64_t first_query = at.tile * kSizes.own;
-  const int64_t first_row = first_query + first_row_of_warp();
+  const int64_t first_row = first_query + first_row_of_warp(S);
   const TileRange range = tiles_of_keys(s, first_query, kSizes.own, kKeys);
   const Matrix<const T> keys(k + at.offset(s.k_batch), s.keys, s.key_size,
                              s.k_row);
@@ -265,41 +335,52 @@ KERNEL void __launch_bounds__(query_gradient_tiles<T, D>().threads(),
     copy(range.begin, 0);
   ptx::cp_async_commit();
 
-  RowStatistics of_row[2] = {};
+  RowStatistics of_row[S][2] = {};
   UNROLL
-  for (int half = 0; half < 2; half++) {
-    const int64_t row = first_row + strip_row(2 * half);
+  for (int i = 0; i < 2 * S; i++) {
+    const int64_t row = first_row + i / 2 * kStripRows + strip_row(i % 2 * 2);
     if (row < s.queries)
-      of_row[half] = statistics[at.number(s) * s.queries + row];
+      of_row[i / 2][i % 2] = statistics[at.number(s) * s.queries + row];
   }
   ptx::cp_async_wait<0>();
   __syncthreads();
-  const int own_row = first_row_of_warp() * kTileStride<T, D>;
-  const SharedRows<T, D> queries(tiles.own(0) + own_row);
-  const SharedRows<T, D> gradients(tiles.own(1) + own_row);
-  float sum[D / 8][4];
-  set_zero(sum);
+  const int own_row = first_row_of_warp(S) * kTileStride<T, D>;
+  SharedRows<T, D> queries[S], gradients[S];
+  find_strips<S, T, D>(queries, tiles.own(0) + own_row);
+  find_strips<S, T, D>(gradients, tiles.own(1) + own_row);
+  float sum[S][D / 8][4];
+  UNROLL
+  for (int strip = 0; strip < S; strip++)
+    set_zero(sum[strip]);
+  const ScoreBand band(s);
   for_each_tile<kSizes.buffers>(
       range.begin, range.end, copy, [&](int64_t tile, int buffer) {
-        const BiasedScoreTile place(s, at, first_row, kStripRows, tile * kKeys,
-                                    kKeys);
-        if (place.is_hidden)
+        const int row = int(first_row), key = int(tile) * kKeys;
+        if (ScoreTile(band, row, S * kStripRows, key, kKeys).is_hidden)
           return;
-        float p[kKeys / 8][4], dp[kKeys / 8][4];
-        CapSlopes<kKeys / 8> slopes;
+        float p[S][kKeys / 8][4], dp[S][kKeys / 8][4];
         multiply_transposed<D>(p, queries, tiles.other(0, buffer));
         multiply_transposed<D>(dp, gradients, tiles.other(1, buffer));
-        const ScoreBits bits = to_scores<true>(p, place, s, scores, &slopes);
-        to_gradients(p, dp, bits, scores,
-                     [&](int, int i) { return of_row[i / 2]; });
-        multiply_by_slopes(dp, slopes, scores);
+        UNROLL
+        for (int strip = 0; strip < S; strip++) {
+          const ScoreTile place(band, row + strip * kStripRows, kStripRows, key,
+                                kKeys);
+          CapSlopes<kKeys / 8> slopes;
+          const ScoreBits bits =
+              to_scores<true>(p[strip], place, s, at, scores, &slopes);
+          to_gradients(p[strip], dp[strip], bits, scores,
+                       [&](int, int i) { return of_row[strip][i / 2]; });
+          multiply_by_slopes(dp[strip], slopes, scores);
+        }
         add_product<D>(sum, dp, tiles.other(0, buffer));
       });
-  store_strip<D>(
-      Matrix<T>(dq + at.offset(g.dq_batch), s.queries, s.key_size, g.dq_row),
-      first_row, sum, scores.scale, scores.scale);
-  store_sums_of_tile<D>(column_sums, s, at, 0, s.key_size, first_row, s.queries,
-                        sum, scores.scale);
+  UNROLL
+  for (int strip = 0; strip < S; strip++)
+    store_strip<D>(
+        Matrix<T>(dq + at.offset(g.dq_batch), s.queries, s.key_size, g.dq_row),
+        first_row + strip * kStripRows, sum[strip], scores.scale, scores.scale);
+  store_sums_of_tile<D>(tiles, column_sums, s, at, 0, s.key_size, first_row,
+                        s.queries, sum, scores.scale);
 }
 
 // ---- dK and dV -------------------------------------------------------------
@@ -311,11 +392,11 @@ DEVICE RowStatistics *statistics_of_row(T *tile, int row) {
 }
 
 // Begins to bring the keys of a block and, for dK, its values.
-template <class T, int D, bool Keys>
-DEVICE void copy_own_keys(const GradientTiles<T, D> &tiles,
+template <class T, int D, bool Keys, class Sizes>
+DEVICE void copy_own_keys(const GradientTiles<T, D, Sizes> &tiles,
                           const AttentionShape &s, const BatchElement &at,
                           int64_t first_key, const T *k, const T *v) {
-  constexpr TileSizes kSizes = key_gradient_tiles<T, D>();
+  constexpr TileSizes kSizes = Sizes::kSizes;
   copy_tile<kSizes.own, D, kSizes.threads()>(
       tiles.own(0),
       Matrix<const T>(k + at.offset(s.k_batch), s.keys, s.key_size, s.k_row),
@@ -330,21 +411,21 @@ DEVICE void copy_own_keys(const GradientTiles<T, D> &tiles,
 
 // One block writes dK, dV, or both: Keys and Values say which. It adds up the
 // gradients of all `heads` that share its keys, in their order.
-template <class T, int D, bool Keys, bool Values>
-KERNEL void __launch_bounds__(key_gradient_tiles<T, D>().threads(),
-                              key_gradient_tiles<T, D>().blocks)
+template <class T, int D, class Scores, bool Keys, bool Values>
+KERNEL void __launch_bounds__(key_gradient_tiles<T, D, Scores>().threads(),
+                              key_gradient_tiles<T, D, Scores>().blocks)
     attention_key_gradients(AttentionShape s, AttentionGradientShape g,
-                            AttentionScores scores, int64_t heads, const T *q,
+                            Scores scores, int64_t heads, const T *q,
                             const T *k, const T *v, const T *dy,
                             const RowStatistics *statistics, T *dk, T *dv,
                             float *column_sums) {
-  constexpr TileSizes kSizes = key_gradient_tiles<T, D>();
-  static_assert(D > kLargestSummedHead || kSizes.own == kAttentionSumRows);
+  constexpr TileSizes kSizes = key_gradient_tiles<T, D, Scores>();
   constexpr int kThreads = kSizes.threads(), kQueries = kSizes.other;
+  constexpr int S = kSizes.strips;
   AttentionBlock at(s, s.batch[2] / heads, s.keys, kSizes.own, false);
-  const GradientTiles<T, D> tiles{kSizes};
+  const GradientTiles<T, D, KeyGradientSizes<T, D, Scores>> tiles;
   const int64_t first_key = at.tile * kSizes.own;
-  const int64_t first_row = first_key + first_row_of_warp();
+  const int64_t first_row = first_key + first_row_of_warp(S);
   const TileRange range = tiles_of_queries(s, first_key, kSizes.own, kQueries);
   const auto copy = [&](int64_t tile, int buffer) {
     const Matrix<const T> queries(q + at.offset(s.q_batch), s.queries,
@@ -364,36 +445,48 @@ KERNEL void __launch_bounds__(key_gradient_tiles<T, D>().threads(),
   };
   copy_own_keys<T, D, Keys>(tiles, s, at, first_key, k, v);
 
-  const int own_row = first_row_of_warp() * kTileStride<T, D>;
-  const SharedRows<T, D> keys(tiles.own(0) + own_row);
-  const SharedRows<T, D> values(tiles.own(1) + own_row);
-  float sum_k[D / 8][4], sum_v[D / 8][4];
-  set_zero(sum_k);
-  set_zero(sum_v);
+  const int own_row = first_row_of_warp(S) * kTileStride<T, D>;
+  SharedRows<T, D> keys[S], values[S];
+  find_strips<S, T, D>(keys, tiles.own(0) + own_row);
+  find_strips<S, T, D>(values, tiles.own(1) + own_row);
+  float sum_k[S][D / 8][4], sum_v[S][D / 8][4];
+  UNROLL
+  for (int strip = 0; strip < S; strip++) {
+    set_zero(sum_k[strip]);
+    set_zero(sum_v[strip]);
+  }
+  const ScoreBand band(s);
   const auto use = [&](int64_t tile, int buffer) {
-    const BiasedScoreTile place(s, at, tile * kQueries, kQueries, first_row,
-                                kStripRows);
-    if (place.is_hidden)
+    const int row = int(first_row), query = int(tile) * kQueries;
+    if (ScoreTile(band, query, kQueries, row, S * kStripRows).is_hidden)
       return;
     T *of_dy = tiles.other(1, buffer);
-    float p[kQueries / 8][4], dp[kQueries / 8][4];
-    CapSlopes<kQueries / 8> slopes;
+    float p[S][kQueries / 8][4], dp[S][kQueries / 8][4];
     multiply_transposed<D>(p, keys, tiles.other(0, buffer));
-    if constexpr (Keys)
+    if constexpr (Keys) {
       multiply_transposed<D>(dp, values, of_dy);
-    else
-      set_zero(dp);
-    const ScoreBits bits =
-        to_scores<false>(p, place, s, scores, Keys ? &slopes : nullptr);
-    to_gradients(p, dp, bits, scores, [&](int n, int i) {
-      return *statistics_of_row<T, D>(of_dy, strip_column(n, i));
-    });
+    } else {
+      UNROLL
+      for (int strip = 0; strip < S; strip++)
+        set_zero(dp[strip]);
+    }
+    UNROLL
+    for (int strip = 0; strip < S; strip++) {
+      const ScoreTile place(band, query, kQueries, row + strip * kStripRows,
+                            kStripRows);
+      CapSlopes<kQueries / 8> slopes;
+      const ScoreBits bits = to_scores<false>(p[strip], place, s, at, scores,
+                                              Keys ? &slopes : nullptr);
+      to_gradients(p[strip], dp[strip], bits, scores, [&](int n, int i) {
+        return *statistics_of_row<T, D>(of_dy, strip_column(n, i));
+      });
+      if constexpr (Keys)
+        multiply_by_slopes(dp[strip], slopes, scores);
+    }
     if constexpr (Values)
       add_product<D>(sum_v, p, of_dy);
-    if constexpr (Keys) {
-      multiply_by_slopes(dp, slopes, scores);
+    if constexpr (Keys)
       add_product<D>(sum_k, dp, tiles.other(0, buffer));
-    }
   };
   const int64_t first_head = at.batch[2];
   for (int64_t head = 0; head < heads; head++) {
@@ -406,17 +499,22 @@ KERNEL void __launch_bounds__(key_gradient_tiles<T, D>().threads(),
     for_each_tile<kSizes.buffers>(range.begin, range.end, copy, use);
   }
   if constexpr (Keys) {
-    store_strip<D>(
-        Matrix<T>(dk + at.offset(g.dk_batch), s.keys, s.key_size, g.dk_row),
-        first_row, sum_k, scores.scale, scores.scale);
-    store_sums_of_tile<D>(column_sums, s, at, 1, s.key_size, first_row, s.keys,
-                          sum_k, scores.scale);
+    UNROLL
+    for (int strip = 0; strip < S; strip++)
+      store_strip<D>(
+          Matrix<T>(dk + at.offset(g.dk_batch), s.keys, s.key_size, g.dk_row),
+          first_row + strip * kStripRows, sum_k[strip], scores.scale,
+          scores.scale);
+    store_sums_of_tile<D>(tiles, column_sums, s, at, 1, s.key_size, first_row,
+                          s.keys, sum_k, scores.scale);
   }
   if constexpr (Values) {
-    store_strip<D>(
-        Matrix<T>(dv + at.offset(g.dv_batch), s.keys, s.value_size, g.dv_row),
-        first_row, sum_v, 1, 1);
-    store_sums_of_tile<D>(column_sums, s, at, 2, s.value_size, first_row,
+    UNROLL
+    for (int strip = 0; strip < S; strip++)
+      store_strip<D>(
+          Matrix<T>(dv + at.offset(g.dv_batch), s.keys, s.value_size, g.dv_row),
+          first_row + strip * kStripRows, sum_v[strip], 1, 1);
+    store_sums_of_tile<D>(tiles, column_sums, s, at, 2, s.value_size, first_row,
                           s.keys, sum_v, 1);
   }
 }

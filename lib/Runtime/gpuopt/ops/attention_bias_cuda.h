@@ -37,7 +37,7 @@ struct BiasTiles {
 // Tiles of queries, their gradients, keys and values are as large as for dQ.
 template <class T, int D>
 HOST_DEVICE constexpr TileSizes bias_gradient_tiles() {
-  TileSizes sizes = query_gradient_tiles<T, D>();
+  TileSizes sizes = query_gradient_tiles<T, D, ChangedScores>();
   sizes.buffers = 1;
   return sizes;
 }
@@ -78,7 +78,7 @@ store_bias_sums(const BiasSums &sums, const BiasBlock &at,
   constexpr TileSizes kSizes = bias_gradient_tiles<T, D>();
   constexpr int kKeys = kSizes.other;
   float *const shared = BiasMemory<T, D>().sums();
-  const int first = first_row_of_warp();
+  const int first = first_row_of_warp(1);
   // After the last tile there was a barrier: all threads have read the
   // operands.
   for_each_score<true, kKeys / 8>([&](int n, int i, int query, int key) {
@@ -107,7 +107,7 @@ template <class T, int D>
 KERNEL void __launch_bounds__(bias_gradient_tiles<T, D>().threads(),
                               bias_gradient_tiles<T, D>().blocks)
     attention_bias_gradient(AttentionShape s, AttentionGradientShape g,
-                            AttentionScores scores, BiasSums sums, const T *q,
+                            ChangedScores scores, BiasSums sums, const T *q,
                             const T *k, const T *v, const T *dy,
                             const RowStatistics *statistics, float *to) {
   constexpr TileSizes kSizes = bias_gradient_tiles<T, D>();
@@ -150,16 +150,18 @@ KERNEL void __launch_bounds__(bias_gradient_tiles<T, D>().threads(),
   copy(begin, 0);
   ptx::cp_async_commit();
 
-  const int own_row = first_row_of_warp() * kTileStride<T, D>;
-  const SharedRows<T, D> queries(memory.operands(0) + own_row);
-  const SharedRows<T, D> gradients(memory.operands(1) + own_row);
+  const int own_row = first_row_of_warp(1) * kTileStride<T, D>;
+  SharedRows<T, D> queries[1], gradients[1];
+  find_strips<1, T, D>(queries, memory.operands(0) + own_row);
+  find_strips<1, T, D>(gradients, memory.operands(1) + own_row);
   float sum[kKeys / 8][4];
   set_zero(sum);
+  const ScoreBand band(s);
   for_each_tile<1>(begin, end, copy, [&](int64_t step, int) {
     const Step from = find(step);
-    const int64_t first_row = from.first_query + first_row_of_warp();
-    const BiasedScoreTile place(s, from, first_row, kStripRows, from.first_key,
-                                kKeys);
+    const int64_t first_row = from.first_query + first_row_of_warp(1);
+    const ScoreTile place(band, int(first_row), kStripRows, int(from.first_key),
+                          kKeys);
     if (place.is_hidden)
       return;
     RowStatistics of_row[2] = {};
@@ -169,13 +171,14 @@ KERNEL void __launch_bounds__(bias_gradient_tiles<T, D>().threads(),
       if (row < s.queries)
         of_row[half] = statistics[from.number(s) * s.queries + row];
     }
-    float p[kKeys / 8][4], dp[kKeys / 8][4];
+    float p[1][kKeys / 8][4], dp[1][kKeys / 8][4];
     multiply_transposed<D>(p, queries, memory.others(0));
     multiply_transposed<D>(dp, gradients, memory.others(1));
-    const ScoreBits bits = to_scores<true>(p, place, s, scores);
-    to_gradients(p, dp, bits, scores,
+    const ScoreBits bits = to_scores<true>(p[0], place, s, from, scores);
+    to_gradients(p[0], dp[0], bits, scores,
                  [&](int, int i) { return of_row[i / 2]; });
-    for_each_element<kKeys / 8>([&](int n, int i) { sum[n][i] += dp[n][i]; });
+    for_each_element<kKeys / 8>(
+        [&](int n, int i) { sum[n][i] += dp[0][n][i]; });
   });
   store_bias_sums<T, D>(sums, at, sum,
                         to + (at.part * sums.count + at.own) * sums.rows *

@@ -33,10 +33,13 @@ void launch_forward(Context &ctx, const AttentionShape &s, const T *q,
   with_head_size(s, [&](auto head_size) {
     constexpr int D = decltype(head_size)::value;
     constexpr TileSizes kSizes = forward_tiles<T, D>();
-    launch_with_memory(ctx, batch_elements(s) * ceil_div(s.queries, kSizes.own),
-                       kSizes.threads(), forward_bytes<T, D>(),
-                       attention_forward<T, D>, s, AttentionScores(o), q, k, v,
-                       y, statistics);
+    with_scores(o, [&](auto scores) {
+      launch_with_memory(ctx,
+                         batch_elements(s) * ceil_div(s.queries, kSizes.own),
+                         kSizes.threads(), forward_bytes<T, D>(),
+                         attention_forward<T, D, decltype(scores)>, s, scores,
+                         q, k, v, y, statistics);
+    });
   });
 }
 
@@ -55,27 +58,26 @@ void attention(Context &ctx, const AttentionShape &s, const T *q, const T *k,
 
 namespace detail {
 
-template <class T, int D, bool Keys, bool Values>
+template <class T, int D, bool Keys, bool Values, class Scores>
 void launch_key_gradients(Context &ctx, const AttentionShape &s,
-                          const AttentionGradientShape &g,
-                          const AttentionScores &scores, const T *q, const T *k,
-                          const T *v, const T *dy,
+                          const AttentionGradientShape &g, const Scores &scores,
+                          const T *q, const T *k, const T *v, const T *dy,
                           const RowStatistics *statistics, T *dk, T *dv,
                           float *column_sums) {
-  constexpr TileSizes kSizes = key_gradient_tiles<T, D>();
+  constexpr TileSizes kSizes = key_gradient_tiles<T, D, Scores>();
   const int64_t heads = heads_of_group(s, g);
-  launch_with_memory(ctx,
-                     batch_elements(s) / heads * ceil_div(s.keys, kSizes.own),
-                     kSizes.threads(), gradient_bytes<T, D>(kSizes),
-                     attention_key_gradients<T, D, Keys, Values>, s, g, scores,
-                     heads, q, k, v, dy, statistics, dk, dv, column_sums);
+  launch_with_memory(
+      ctx, batch_elements(s) / heads * ceil_div(s.keys, kSizes.own),
+      kSizes.threads(), gradient_bytes<T, D>(kSizes),
+      attention_key_gradients<T, D, Scores, Keys, Values>, s, g, scores, heads,
+      q, k, v, dy, statistics, dk, dv, column_sums);
 }
 
 // Launches the sums of the bias' gradient, with their parts in `workspace`.
 template <class T, int D>
 void launch_bias_gradient(Context &ctx, const AttentionShape &s,
                           const AttentionGradientShape &g,
-                          const AttentionScores &scores, const T *q, const T *k,
+                          const ChangedScores &scores, const T *q, const T *k,
                           const T *v, const T *dy,
                           const RowStatistics *statistics, float *workspace,
                           float *to) {
@@ -94,6 +96,28 @@ void launch_bias_gradient(Context &ctx, const AttentionShape &s,
            add_bias_parts, sums, static_cast<const float *>(parts), to);
 }
 
+template <class T, int D, class Scores>
+void launch_gradients(Context &ctx, const AttentionShape &s,
+                      const AttentionGradientShape &g, const Scores &scores,
+                      const T *q, const T *k, const T *v, const T *dy,
+                      const RowStatistics *rows, T *dq, T *dk, T *dv,
+                      float *column_sums) {
+  constexpr TileSizes kSizes = query_gradient_tiles<T, D, Scores>();
+  launch_with_memory(ctx, batch_elements(s) * ceil_div(s.queries, kSizes.own),
+                     kSizes.threads(), gradient_bytes<T, D>(kSizes),
+                     attention_query_gradients<T, D, Scores>, s, g, scores, q,
+                     k, v, dy, rows, dq, column_sums);
+  if constexpr (kHasBothKeyGradients<D>) {
+    launch_key_gradients<T, D, true, true>(ctx, s, g, scores, q, k, v, dy, rows,
+                                           dk, dv, column_sums);
+  } else {
+    launch_key_gradients<T, D, true, false>(ctx, s, g, scores, q, k, v, dy,
+                                            rows, dk, dv, column_sums);
+    launch_key_gradients<T, D, false, true>(ctx, s, g, scores, q, k, v, dy,
+                                            rows, dk, dv, column_sums);
+  }
+}
+
 } // namespace detail
 
 template <class T>
@@ -102,37 +126,28 @@ void attention_backward(Context &ctx, const AttentionShape &s,
                         const T *v, const T *y, const float *statistics,
                         const T *dy, T *dq, T *dk, T *dv,
                         const AttentionOptions &o = {}) {
-  const detail::AttentionScores scores(o);
   const int64_t of_rows_in_bytes = attention_workspace(s);
   char *workspace = static_cast<char *>(ctx.workspace(
       size_t(of_rows_in_bytes +
              (o.bias_gradient ? bias_gradient_workspace(s, g) : 0))));
   auto *rows = reinterpret_cast<detail::RowStatistics *>(workspace);
   const detail::RowStatistics *of_rows = rows;
-  launch(ctx, batch_elements(s) * ceil_div(s.queries, detail::kRowsOfBlock),
-         detail::kRowThreads, detail::attention_row_statistics<T>, s, g, scores,
-         y, dy, statistics, rows);
-  detail::with_head_size(s, [&](auto head_size) {
-    constexpr int D = decltype(head_size)::value;
-    constexpr detail::TileSizes kSizes = detail::query_gradient_tiles<T, D>();
-    launch_with_memory(ctx, batch_elements(s) * ceil_div(s.queries, kSizes.own),
-                       kSizes.threads(), detail::gradient_bytes<T, D>(kSizes),
-                       detail::attention_query_gradients<T, D>, s, g, scores, q,
-                       k, v, dy, of_rows, dq, o.column_sums);
-    if constexpr (detail::kHasBothKeyGradients<D>) {
-      detail::launch_key_gradients<T, D, true, true>(
-          ctx, s, g, scores, q, k, v, dy, of_rows, dk, dv, o.column_sums);
-    } else {
-      detail::launch_key_gradients<T, D, true, false>(
-          ctx, s, g, scores, q, k, v, dy, of_rows, dk, dv, o.column_sums);
-      detail::launch_key_gradients<T, D, false, true>(
-          ctx, s, g, scores, q, k, v, dy, of_rows, dk, dv, o.column_sums);
-    }
-    if (o.bias_gradient)
-      detail::launch_bias_gradient<T, D>(
-          ctx, s, g, scores, q, k, v, dy, of_rows,
-          reinterpret_cast<float *>(workspace + of_rows_in_bytes),
-          o.bias_gradient);
+  detail::with_scores(o, [&](auto scores) {
+    launch(ctx, batch_elements(s) * ceil_div(s.queries, detail::kRowsOfBlock),
+           detail::kRowThreads,
+           detail::attention_row_statistics<T, decltype(scores)>, s, g, scores,
+           y, dy, statistics, rows);
+    detail::with_head_size(s, [&](auto head_size) {
+      constexpr int D = decltype(head_size)::value;
+      detail::launch_gradients<T, D>(ctx, s, g, scores, q, k, v, dy, of_rows,
+                                     dq, dk, dv, o.column_sums);
+      if constexpr (!decltype(scores)::kAreProducts)
+        if (o.bias_gradient)
+          detail::launch_bias_gradient<T, D>(
+              ctx, s, g, scores, q, k, v, dy, of_rows,
+              reinterpret_cast<float *>(workspace + of_rows_in_bytes),
+              o.bias_gradient);
+    });
   });
 }
 

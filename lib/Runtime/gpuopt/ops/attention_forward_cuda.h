@@ -32,16 +32,17 @@ template <class T, int D>
 using ForwardRows = std::conditional_t<kHasMatrixUnits<T> && D == 128,
                                        HeldRows<T, D>, SharedRows<T, D>>;
 
-template <class T, int D>
+template <class T, int D, class Scores>
 KERNEL void __launch_bounds__(forward_tiles<T, D>().threads(),
                               forward_tiles<T, D>().blocks)
-    attention_forward(AttentionShape s, AttentionScores scores, const T *q,
-                      const T *k, const T *v, T *y, float *statistics) {
+    attention_forward(AttentionShape s, Scores scores, const T *q, const T *k,
+                      const T *v, T *y, float *statistics) {
   constexpr TileSizes kSizes = forward_tiles<T, D>();
   constexpr int kThreads = kSizes.threads(), kKeys = kSizes.other;
+  constexpr int S = kSizes.strips;
   const AttentionBlock at(s, s.queries, kSizes.own, true);
   const int64_t first_query = at.tile * kSizes.own;
-  const int64_t first_row = first_query + first_row_of_warp();
+  const int64_t first_row = first_query + first_row_of_warp(S);
   const TileRange range = tiles_of_keys(s, first_query, kSizes.own, kKeys);
   T *const queries = reinterpret_cast<T *>(ptx::dynamic_memory());
   const auto tile_in = [&](int buffer, int which) {
@@ -66,43 +67,57 @@ KERNEL void __launch_bounds__(forward_tiles<T, D>().threads(),
   ptx::cp_async_wait<0>();
   __syncthreads();
 
-  const ForwardRows<T, D> rows(queries +
-                               first_row_of_warp() * kTileStride<T, D>);
-  OnlineSoftmax softmax;
-  float sum[D / 8][4];
-  set_zero(sum);
+  ForwardRows<T, D> rows[S];
+  find_strips(rows, static_cast<const T *>(queries) +
+                        first_row_of_warp(S) * kTileStride<T, D>);
+  OnlineSoftmax softmax[S];
+  float sum[S][D / 8][4];
+  UNROLL
+  for (int strip = 0; strip < S; strip++)
+    set_zero(sum[strip]);
+  const ScoreBand band(s);
   for_each_tile<kSizes.buffers>(
       range.begin, range.end, copy, [&](int64_t tile, int buffer) {
-        const BiasedScoreTile place(s, at, first_row, kStripRows, tile * kKeys,
-                                    kKeys);
-        if (place.is_hidden)
+        const int row = int(first_row), key = int(tile) * kKeys;
+        if (ScoreTile(band, row, S * kStripRows, key, kKeys).is_hidden)
           return;
-        float x[kKeys / 8][4], shrink[2];
+        float x[S][kKeys / 8][4], shrink[2];
         multiply_transposed<D>(x, rows, tile_in(buffer, 0));
-        const ScoreBits bits = to_scores<true>(x, place, s, scores);
-        softmax.add(x, shrink, scores);
-        for_each_element<D / 8>(
-            [&](int n, int i) { sum[n][i] *= shrink[i / 2]; });
-        drop(x, bits, scores);
+        UNROLL
+        for (int strip = 0; strip < S; strip++) {
+          const ScoreTile place(band, row + strip * kStripRows, kStripRows, key,
+                                kKeys);
+          const ScoreBits bits =
+              to_scores<true>(x[strip], place, s, at, scores);
+          softmax[strip].add(x[strip], shrink, scores);
+          for_each_element<D / 8>(
+              [&](int n, int i) { sum[strip][n][i] *= shrink[i / 2]; });
+          drop(x[strip], bits, scores);
+        }
         add_product<D>(sum, x, tile_in(buffer, 1));
       });
 
-  softmax.finish();
-  float inverse[2];
   UNROLL
-  for (int half = 0; half < 2; half++) {
-    const bool is_empty = softmax.sum[half] == 0;
-    inverse[half] = is_empty && scores.zeroes_empty ? 0 : 1 / softmax.sum[half];
-    const int64_t row = first_row + strip_row(2 * half);
-    if (row < s.queries && lane_of_warp() % 4 == 0) {
-      float *of_row = statistics + at.number(s) * s.queries + row;
-      of_row[0] = softmax.top[half] * scores.unit();
-      of_row[batch_elements(s) * s.queries] = logf(softmax.sum[half]);
+  for (int strip = 0; strip < S; strip++) {
+    OnlineSoftmax &of_strip = softmax[strip];
+    of_strip.finish();
+    float inverse[2];
+    UNROLL
+    for (int half = 0; half < 2; half++) {
+      const bool is_empty = of_strip.sum[half] == 0;
+      inverse[half] =
+          is_empty && scores.zeroes_empty ? 0 : 1 / of_strip.sum[half];
+      const int64_t row = first_row + strip * kStripRows + strip_row(2 * half);
+      if (row < s.queries && lane_of_warp() % 4 == 0) {
+        float *of_row = statistics + at.number(s) * s.queries + row;
+        of_row[0] = of_strip.top[half] * scores.unit();
+        of_row[batch_elements(s) * s.queries] = logf(of_strip.sum[half]);
+      }
     }
+    store_strip<D>(
+        Matrix<T>(y + at.offset(s.y_batch), s.queries, s.value_size, s.y_row),
+        first_row + strip * kStripRows, sum[strip], inverse[0], inverse[1]);
   }
-  store_strip<D>(
-      Matrix<T>(y + at.offset(s.y_batch), s.queries, s.value_size, s.y_row),
-      first_row, sum, inverse[0], inverse[1]);
 }
 
 } // namespace gpuopt::detail

@@ -382,8 +382,8 @@ bool attention_by_cudnn(Context &ctx, const AttentionShape &s, const T *q,
         void *workspace = plan.workspace_bytes()
                               ? ctx.workspace(size_t(plan.workspace_bytes()))
                               : nullptr;
-        execute_attention(plan, library.handle, {q, k, v, y, statistics},
-                          float(o.scale), workspace);
+        execute_attention(plan, call.asked.graph->is_causal, library.handle,
+                          {q, k, v, y, statistics}, float(o.scale), workspace);
         // The backward adds the second statistic to the first one, which has
         // both parts already.
         set_zero(ctx, statistics + rows, size_t(rows) * sizeof(float));

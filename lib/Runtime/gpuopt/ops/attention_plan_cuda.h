@@ -358,8 +358,10 @@ inline CudnnPlanResult plan_attention(const PlanDevice &device,
   });
 }
 
-// Enqueues attention in the handle's stream.
-inline void execute_attention(const CudnnPlan &plan, cudnnHandle_t handle,
+// Enqueues attention in the handle's stream. cuDNN refuses operands that the
+// graph does not have.
+inline void execute_attention(const CudnnPlan &plan, bool is_causal,
+                              cudnnHandle_t handle,
                               const AttentionTensors &tensors, float scale,
                               void *workspace) {
   const float hidden = -std::numeric_limits<float>::infinity();
@@ -370,7 +372,8 @@ inline void execute_attention(const CudnnPlan &plan, cudnnHandle_t handle,
   operands.add(detail::kAttentionY, tensors.y);
   operands.add(detail::kAttentionLogSum, tensors.log_sum);
   operands.add(detail::kAttentionScale, &scale);
-  operands.add(detail::kAttentionHidden, &hidden);
+  if (is_causal)
+    operands.add(detail::kAttentionHidden, &hidden);
   plan.execute(handle, operands, workspace);
 }
 

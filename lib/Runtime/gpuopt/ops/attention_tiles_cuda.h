@@ -13,13 +13,15 @@ constexpr float kLog2E = 1.4426950408889634f;
 // ---- Blocks ----------------------------------------------------------------
 
 // A kernel cuts the rows that it writes into tiles of `own` rows, one for each
-// block and 16 rows for each warp, and walks over the rows of the other
+// block and `strips` strips for each warp, and walks over the rows of the other
 // operands in tiles of `other` rows, of which `buffers` (1 or 2) are in shared
 // memory. `blocks` is how many blocks a multiprocessor should hold at least.
 struct TileSizes {
-  int own, other, buffers, blocks;
+  int own, other, buffers, blocks, strips = 1;
 
-  HOST_DEVICE constexpr int threads() const { return own / kStripRows * 32; }
+  HOST_DEVICE constexpr int threads() const {
+    return own / (strips * kStripRows) * 32;
+  }
 };
 
 template <class T, int D>
@@ -66,8 +68,10 @@ struct AttentionBlock : BatchElement {
   }
 };
 
-// The first row of a warp in its block's tile.
-DEVICE int first_row_of_warp() { return int(threadIdx.x) / 32 * kStripRows; }
+// The first row of a warp that has `strips` of them, in its block's tile.
+DEVICE int first_row_of_warp(int strips) {
+  return int(threadIdx.x) / 32 * strips * kStripRows;
+}
 
 // ---- Tiles -----------------------------------------------------------------
 
@@ -180,17 +184,32 @@ struct ScoreChanges {
 };
 
 // If only the band hides keys, a score is the product of a query and a key: the
-// factor of its exponential includes the scale. With a cap, a mask, a bias or
-// dropout, the scale is multiplied first.
-struct AttentionScores {
+// factor of its exponential includes the scale. The kernels for such scores
+// have neither the code nor the registers of what could change them.
+struct ProductScores {
+  static constexpr bool kAreProducts = true;
+  float scale;
+  bool zeroes_empty;
+
+  explicit ProductScores(const AttentionOptions &o)
+      : scale(float(o.scale)), zeroes_empty(o.zeroes_empty) {}
+
+  // exp(a - b) of scores is 2 to the power of factor() * (a - b).
+  DEVICE float factor() const { return scale * kLog2E; }
+  // Returns the factor that turns a score into the scaled score.
+  DEVICE float unit() const { return scale; }
+};
+
+// With a cap, a mask, a bias or dropout, the scale is multiplied first.
+struct ChangedScores {
+  static constexpr bool kAreProducts = false;
   ScoreChanges changes;
   const float *bias;
   float scale;
   float kept_factor; // of the probabilities that dropout keeps
-  bool are_products; // scores are products, and nothing is dropped
   bool zeroes_empty;
 
-  explicit AttentionScores(const AttentionOptions &o)
+  explicit ChangedScores(const AttentionOptions &o)
       : changes{o.mask,
                 o.added_mask,
                 o.dropout > 0 ? o.state : nullptr,
@@ -200,61 +219,60 @@ struct AttentionScores {
                 float(o.dropout),
                 o.stream},
         bias(o.bias), scale(float(o.scale)),
-        kept_factor(float(1 / (1 - o.dropout))),
-        are_products(!o.mask && !o.added_mask && !o.bias && o.dropout <= 0 &&
-                     o.softcap <= 0 && o.scale > 0),
-        zeroes_empty(o.zeroes_empty) {}
+        kept_factor(float(1 / (1 - o.dropout))), zeroes_empty(o.zeroes_empty) {}
 
-  // exp(a - b) of scores is 2 to the power of factor() * (a - b).
-  DEVICE float factor() const { return are_products ? scale * kLog2E : kLog2E; }
-  // Returns the factor that turns a score into the scaled score.
-  DEVICE float unit() const { return are_products ? scale : 1.0f; }
+  DEVICE float factor() const { return kLog2E; }
+  DEVICE float unit() const { return 1.0f; }
+};
+
+// Calls f with the scores that the options describe.
+template <class F>
+void with_scores(const AttentionOptions &o, const F &f) {
+  if (!o.mask && !o.added_mask && !o.bias && o.dropout <= 0 && o.softcap <= 0 &&
+      o.scale > 0)
+    f(ProductScores(o));
+  else
+    f(ChangedScores(o));
+}
+
+// The sizes and the band of AttentionShape as int, whose arithmetic is cheap. A
+// band that is wider than all scores stays so.
+struct ScoreBand {
+  int queries, keys, first_key, last_key;
+
+  DEVICE explicit ScoreBand(const AttentionShape &s)
+      : queries(int(s.queries)), keys(int(s.keys)),
+        first_key(clamped(s.first_key)), last_key(clamped(s.last_key)) {}
+
+private:
+  static DEVICE int clamped(int64_t x) {
+    constexpr int64_t kMost = int64_t(1) << 30;
+    return int(x < -kMost ? -kMost : x > kMost ? kMost : x);
+  }
 };
 
 // A part of the matrix of scores, whose first row and column are `query` and
 // `key`.
 struct ScoreTile {
-  int queries, keys; // that exist, of those of the tile
+  int queries, keys; // that exist, of those from the corner on
   int first, last;   // visible: where the key's place minus the query's is in
                      // this range, both counted from the tile's corner
   bool has_hidden;   // some scores of the tile are hidden
   bool is_hidden;    // all are
-  int64_t of_mask;   // offset of its corner in the mask
-  int64_t element;   // its corner's number among all scores
 
-  DEVICE ScoreTile(const AttentionShape &s, const BatchElement &at,
-                   int64_t query, int tile_queries, int64_t key,
-                   int tile_keys) {
-    const auto clamped = [](int64_t x) {
-      return int(x < -1024 ? -1024 : x > 1024 ? 1024 : x);
-    };
-    queries = clamped(s.queries - query);
-    keys = clamped(s.keys - key);
-    first = clamped(s.first_key + query - key);
-    last = clamped(s.last_key + query - key);
+  DEVICE ScoreTile(const ScoreBand &band, int query, int tile_queries, int key,
+                   int tile_keys)
+      : queries(band.queries - query), keys(band.keys - key),
+        first(band.first_key + query - key), last(band.last_key + query - key) {
     has_hidden = queries < tile_queries || keys < tile_keys ||
                  first > 1 - tile_queries || last < tile_keys - 1;
     is_hidden = queries <= 0 || keys <= 0 || first > tile_keys - 1 ||
                 last < 1 - tile_queries;
-    of_mask = at.offset(s.mask_batch) + query * s.mask_row + key * s.mask_key;
-    element = (at.number(s) * s.queries + query) * s.keys + key;
   }
   DEVICE bool is_visible(int query, int key) const {
     return query < queries && key < keys && key - query >= first &&
            key - query <= last;
   }
-};
-
-// A tile with its place in the bias. Only what adds the bias gets this one.
-struct BiasedScoreTile : ScoreTile {
-  int64_t of_bias; // offset of its corner
-
-  DEVICE BiasedScoreTile(const AttentionShape &s, const BatchElement &at,
-                         int64_t query, int tile_queries, int64_t key,
-                         int tile_keys)
-      : ScoreTile(s, at, query, tile_queries, key, tile_keys),
-        of_bias(at.offset(s.bias_batch) + query * s.bias_row +
-                key * s.bias_key) {}
 };
 
 // Bit 4 n + i belongs to the element x[n][i] of this lane. The masks tell
@@ -281,10 +299,11 @@ DEVICE void for_each_score(const F &f) {
   });
 }
 
-// Draws for two neighbours of a row at a time. This is a loop and not unrolled,
+// `element` is the number of the tile's corner among all scores. Draws for two
+// neighbours of a row at a time. This is a loop and not unrolled,
 // because a random number takes a hundred instructions.
 template <bool RowsAreQueries, int N>
-DEVICE uint32_t draw_kept(const ScoreTile &tile, int64_t keys,
+DEVICE uint32_t draw_kept(int64_t element, int64_t keys,
                           const ScoreChanges &changes) {
   const uint64_t seed = changes.state->seed;
   const auto draw = uint64_t(changes.state->draw);
@@ -294,9 +313,9 @@ DEVICE uint32_t draw_kept(const ScoreTile &tile, int64_t keys,
     float numbers[2];
     if constexpr (RowsAreQueries) {
       random_uniform_pair(seed, changes.stream, draw,
-                          tile.element + row * keys + column, numbers);
+                          element + row * keys + column, numbers);
     } else {
-      const int64_t first = tile.element + column * keys + row;
+      const int64_t first = element + column * keys + row;
       numbers[0] = random_uniform(seed, changes.stream, draw, first);
       numbers[1] = random_uniform(seed, changes.stream, draw, first + keys);
     }
@@ -327,21 +346,33 @@ DEVICE void cap_scores(float (&x)[N][4], const ScoreChanges &changes,
   });
 }
 
+// Where the corner of a tile lies in the mask and among all scores.
+struct CornerOfTile {
+  int64_t of_mask, element;
+
+  DEVICE CornerOfTile(const AttentionShape &s, const BatchElement &at,
+                      int64_t query, int64_t key)
+      : of_mask(at.offset(s.mask_batch) + query * s.mask_row +
+                key * s.mask_key),
+        element((at.number(s) * s.queries + query) * s.keys + key) {}
+};
+
 // Turns products into scores if there is a cap, a mask, a bias or dropout. It
 // is never inlined: its addresses and random numbers would take registers from
 // kernels that mostly have none of these.
 template <bool RowsAreQueries, int N>
-__device__ __attribute__((noinline)) ScoreBits change_scores(
-    float (&x)[N][4], ScoreTile tile, int64_t mask_row, int64_t mask_key,
-    int64_t keys, ScoreChanges changes, CapSlopes<N> *slopes) {
+__device__ __attribute__((noinline)) ScoreBits
+change_scores(float (&x)[N][4], ScoreTile tile, CornerOfTile corner,
+              int64_t mask_row, int64_t mask_key, int64_t keys,
+              ScoreChanges changes, CapSlopes<N> *slopes) {
   ScoreBits bits;
   const bool is_capped = changes.softcap > 0;
   if (is_capped)
     cap_scores(x, changes, slopes);
   if (changes.state)
-    bits.kept = draw_kept<RowsAreQueries, N>(tile, keys, changes);
+    bits.kept = draw_kept<RowsAreQueries, N>(corner.element, keys, changes);
   for_each_score<RowsAreQueries, N>([&](int n, int i, int query, int key) {
-    const int64_t place = tile.of_mask + query * mask_row + key * mask_key;
+    const int64_t place = corner.of_mask + query * mask_row + key * mask_key;
     float &score = x[n][i];
     if (!is_capped)
       score *= changes.scale;
@@ -374,40 +405,44 @@ add_bias(float (&x)[N][4], uint32_t others, const float *bias, int64_t bias_row,
 // Turns the products of queries and keys into scores; hidden ones become minus
 // infinity. The bits are set if scores are not products, and so are the slopes
 // if there is a cap.
-template <bool RowsAreQueries, int N>
-DEVICE ScoreBits to_scores(float (&x)[N][4], const BiasedScoreTile &tile,
-                           const AttentionShape &s,
-                           const AttentionScores &scores,
+template <bool RowsAreQueries, int N, class Scores>
+DEVICE ScoreBits to_scores(float (&x)[N][4], const ScoreTile &tile,
+                           const AttentionShape &s, const BatchElement &at,
+                           const Scores &scores,
                            CapSlopes<N> *slopes = nullptr) {
-  static_assert(4 * N <= 32, "a bit for each element");
-  if (!scores.are_products) {
+  if constexpr (!Scores::kAreProducts) {
+    static_assert(4 * N <= 32, "a bit for each element");
     // A function that gets the address of an array forces it into memory, so it
     // gets that of a copy.
     float changed[N][4];
     for_each_element<N>([&](int n, int i) { changed[n][i] = x[n][i]; });
+    const int64_t query = s.queries - tile.queries, key = s.keys - tile.keys;
     const ScoreBits bits = change_scores<RowsAreQueries>(
-        changed, tile, s.mask_row, s.mask_key, s.keys, scores.changes, slopes);
+        changed, tile, CornerOfTile(s, at, query, key), s.mask_row, s.mask_key,
+        s.keys, scores.changes, slopes);
     if (scores.bias)
       add_bias<RowsAreQueries>(changed, bits.hidden | bits.replaced,
-                               scores.bias + tile.of_bias, s.bias_row,
-                               s.bias_key);
+                               scores.bias + at.offset(s.bias_batch) +
+                                   query * s.bias_row + key * s.bias_key,
+                               s.bias_row, s.bias_key);
     for_each_element<N>([&](int n, int i) { x[n][i] = changed[n][i]; });
     return bits;
+  } else {
+    if (tile.has_hidden)
+      for_each_score<RowsAreQueries, N>([&](int n, int i, int query, int key) {
+        if (!tile.is_visible(query, key))
+          x[n][i] = -INFINITY;
+      });
+    return {};
   }
-  if (tile.has_hidden)
-    for_each_score<RowsAreQueries, N>([&](int n, int i, int query, int key) {
-      if (!tile.is_visible(query, key))
-        x[n][i] = -INFINITY;
-    });
-  return {};
 }
 
 // Drops probabilities. The sum of a row's exponentials still includes all of
 // them.
-template <int N>
+template <int N, class Scores>
 DEVICE void drop(float (&p)[N][4], const ScoreBits &bits,
-                 const AttentionScores &scores) {
-  if (!scores.are_products)
+                 const Scores &scores) {
+  if constexpr (!Scores::kAreProducts)
     for_each_element<N>([&](int n, int i) {
       p[n][i] = bits.has(bits.kept, n, i) ? p[n][i] * scores.kept_factor : 0;
     });
@@ -423,9 +458,8 @@ struct OnlineSoftmax {
 
   // Turns scores into exponentials. Earlier exponentials have to be multiplied
   // by `shrink`.
-  template <int N>
-  DEVICE void add(float (&x)[N][4], float (&shrink)[2],
-                  const AttentionScores &scores) {
+  template <int N, class Scores>
+  DEVICE void add(float (&x)[N][4], float (&shrink)[2], const Scores &scores) {
     const float factor = scores.factor();
     float now[2] = {top[0], top[1]}, base[2];
     for_each_element<N>(
@@ -440,7 +474,7 @@ struct OnlineSoftmax {
       sum[half] *= shrink[half];
     }
     // The scores of a mask may be too large to be multiplied first.
-    if (scores.are_products)
+    if constexpr (Scores::kAreProducts)
       for_each_element<N>([&](int n, int i) {
         x[n][i] = ptx::exp2(fmaf(x[n][i], factor, -base[i / 2] * factor));
       });
