@@ -2,6 +2,7 @@
 transformers' generate does."""
 
 import json
+import re
 import signal
 import subprocess
 import time
@@ -47,28 +48,31 @@ def model():
 class CachedLogits(torch.nn.Module):
     """Takes and gives keys and values as transformers' exporters write them: of `cache_capacity` past tokens."""
 
-    def __init__(self, model):
+    def __init__(self, model, reads_past=False):
         super().__init__()
         self.model = model
+        self.reads_past = reads_past
 
     def forward(self, input_ids, attention_mask, position_ids, *past):
         cache = DynamicCache()
         for layer in range(LAYERS):
             cache.update(past[2 * layer], past[2 * layer + 1], layer)
         output = self.model(input_ids, attention_mask=attention_mask, position_ids=position_ids, past_key_values=cache, use_cache=True)
-        return (output.logits, *(tensor for layer in output.past_key_values.layers for tensor in (layer.keys, layer.values)))
+        # With another reader of the past, it has to stay apart from the present.
+        logits = output.logits + 0 * past[0].sum() if self.reads_past else output.logits
+        return (logits, *(tensor for layer in output.past_key_values.layers for tensor in (layer.keys, layer.values)))
 
 
 CACHED = [f"{layer}.{kind}" for layer in range(LAYERS) for kind in ("key", "value")]
 
 
-def cached_program(model, folder, tokens, cache_capacity, kind=HostPredictor):
+def cached_program(model, folder, tokens, cache_capacity, kind=HostPredictor, reads_past=False):
     """Computes `tokens` tokens behind `cache_capacity` past ones in a step."""
     inputs = {"input_ids": torch.zeros(2, tokens, dtype=torch.int64), "attention_mask": torch.ones(2, cache_capacity + tokens, dtype=torch.int64),
               "position_ids": torch.zeros(2, tokens, dtype=torch.int64)}
     inputs |= {f"past_key_values.{name}": torch.zeros(2, HEADS, cache_capacity, WIDTH // HEADS) for name in CACHED}
     outputs = ["logits", *(f"present.{name}" for name in CACHED)]
-    gpuopt.export(CachedLogits(model), tuple(inputs.values()), folder / "model.onnx", input_names=list(inputs), output_names=outputs)
+    gpuopt.export(CachedLogits(model, reads_past), tuple(inputs.values()), folder / "model.onnx", input_names=list(inputs), output_names=outputs)
     kind(folder / "model.onnx", folder / "program", inference=True, batch_size=BATCH)
     return folder / "program" / "build" / "predict"
 
@@ -112,10 +116,13 @@ def test_the_likeliest_tokens(model, program, tmp_path):
     assert generate(program, tmp_path, array, 6) == [expected(model, prompt, 6) for prompt in array.tolist()]
 
 
-@pytest.mark.parametrize("tokens, cache_capacity", [(1, WINDOW - 1), (3, WINDOW)])
-def test_keys_and_values_are_kept(model, tmp_path, tokens, cache_capacity):
-    """One token in a step, and several, of which the last ones of a prompt may not be all."""
-    program = cached_program(model, tmp_path, tokens, cache_capacity)
+@pytest.mark.parametrize("tokens, cache_capacity, reads_past", [(1, WINDOW - 1, False), (3, WINDOW, False), (3, WINDOW, True)])
+def test_keys_and_values_are_kept(model, tmp_path, tokens, cache_capacity, reads_past):
+    """One token in a step, and several, of which the last ones of a prompt may not be all. Where nothing but attention
+    reads the past ones, they lie where the present ones are written."""
+    program = cached_program(model, tmp_path, tokens, cache_capacity, reads_past=reads_past)
+    outputs = re.findall(r"INT64_MIN,\s+0,\s+(\d+)}", (tmp_path / "program" / "tables.h").read_text())
+    assert outputs == [str(1 + i) for i in range(len(CACHED)) if i > 0 or not reads_past]
     draw = np.random.default_rng(1)
     prompts = [draw.integers(0, VOCABULARY, length).tolist() for length in (1, 5, 3, 8, 2, 7, 4)]
     found = generate(program, tmp_path, prompts, 5)
@@ -129,6 +136,25 @@ def test_keys_and_values_are_kept(model, tmp_path, tokens, cache_capacity):
         generate(program, tmp_path, [[1], [1] * WINDOW], 2)
     assert f"prompt 1 has {WINDOW} tokens and 2 are to follow, but the model has " + (
         f"a cache for the keys and values of {cache_capacity}" if tokens == 1 else f"{WINDOW} positions") in error.value.output
+
+
+def test_callers_give_the_past(model, tmp_path):
+    """A program that is called from Python takes the past of each call, and leaves nothing of another one."""
+    tokens, capacity = 2, 5
+    cached_program(model, tmp_path, tokens, capacity)
+    draw = np.random.default_rng(3)
+    with gpuopt.load(tmp_path / "program") as program:
+        for _ in range(2):
+            inputs = {"input_ids": draw.integers(0, VOCABULARY, (BATCH, tokens)), "attention_mask": np.ones((BATCH, capacity + tokens), int),
+                      "position_ids": np.tile(np.arange(capacity, capacity + tokens), (BATCH, 1))}
+            past = {f"past_key_values.{name}": draw.standard_normal((BATCH, HEADS, capacity, WIDTH // HEADS), np.float32) for name in CACHED}
+            found = program.forward(inputs | past)
+            with torch.no_grad():
+                logits, *present = CachedLogits(model)(*map(torch.from_numpy, (inputs | past).values()))
+            np.testing.assert_allclose(found["logits"], logits, rtol=2e-4, atol=2e-4)
+            for name, expected_tensor in zip(CACHED, present):
+                np.testing.assert_array_equal(found[f"present.{name}"][:, :, :capacity], past[f"past_key_values.{name}"])
+                np.testing.assert_allclose(found[f"present.{name}"], expected_tensor, rtol=2e-4, atol=2e-4)
 
 
 @emulated.needs_target

@@ -17,6 +17,7 @@
 #include "NameBuffers.h"
 #include "StepLowering.h"
 #include "gpuopt/Analysis/Kernels/LaunchShape.h"
+#include "gpuopt/Analysis/Memory/PlacedInputs.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 namespace gpuopt {
@@ -72,7 +73,8 @@ private:
     emitMemory(persistent, steps, memories);
     KernelTable kernels(getOperation(), *model);
     for (auto [step, memory] : llvm::zip(steps, memories))
-      lowerStep(step, memory, persistent, kernels, debugOverflow);
+      lowerStep(step, memory, persistent, kernels, debugOverflow,
+                [&] { return uniqueSymbol("place_inputs", names); });
     nameBuffers(getOperation());
     kernelCount += kernels.size();
     for (train::StepOp step : steps)
@@ -130,6 +132,8 @@ private:
                              llvm::alignTo(height, kBufferAlignment),
                              llvm::alignTo(hostHeight, kBufferAlignment));
     emitPersistent(persistent, builder);
+    for (train::StepOp step : steps)
+      markPlacedInputs(persistent, step);
     for (auto [constStep, memory] : llvm::zip(steps, memories)) {
       train::StepOp step = constStep;
       for (const PlannedBuffer &buffer : memory.getBuffers())
@@ -137,6 +141,17 @@ private:
                    persistent.getSizeInBytes(), builder);
       for (const PlannedBuffer &buffer : memory.getHostBuffers())
         emitBuffer(step, buffer, device::BufferKind::Host, 0, builder);
+    }
+  }
+
+  void markPlacedInputs(const PersistentMemory &persistent,
+                        train::StepOp step) {
+    for (PlacedInput placed : findPlacedInputs(step)) {
+      auto name =
+          cast<StringAttr>(step.getInputNames()[placed.input.getArgNumber()]);
+      getOperation()
+          .lookupSymbol<device::BufferOp>(persistent.symbolOfInput(name))
+          .setPlacedIn(persistent.symbolOfOutput(placed.output.getName()));
     }
   }
 

@@ -7,6 +7,8 @@
 
 #include "StepLowering.h"
 
+#include "gpuopt/Analysis/Memory/PlacedInputs.h"
+
 #include "CallLowering.h"
 #include "IterationPlaces.h"
 #include "KernelBuilder.h"
@@ -128,9 +130,10 @@ public:
       : step(step), memory(memory), persistent(persistent), kernels(kernels),
         b(b) {}
 
-  void run(bool checksResults) {
+  /// Lowers the ops for which `isPart` is true.
+  void run(bool checksResults, llvm::function_ref<bool(Operation *)> isPart) {
     for (Operation &op : step.getBody().front()) {
-      if (!doesWork(&op))
+      if (!doesWork(&op) || !isPart(&op))
         continue;
       b.setLoc(op.getLoc());
       section = sectionOf(parts.next(&op));
@@ -535,10 +538,24 @@ bool gpuopt::canLower(Operation *op) {
 
 void gpuopt::lowerStep(train::StepOp step, const StepMemory &memory,
                        const PersistentMemory &persistent, KernelTable &kernels,
-                       bool checksResults) {
+                       bool checksResults,
+                       llvm::function_ref<std::string()> nameOfPlacing) {
   auto module = step->getParentOfType<ModuleOp>();
+  llvm::DenseSet<Operation *> copies;
+  for (PlacedInput placed : findPlacedInputs(step))
+    copies.insert(placed.copy);
   // Kernels come before the steps that launch them.
   OpBuilder detached(step.getContext());
+  OwningOpRef<device::StepOp> placing;
+  if (!copies.empty()) {
+    placing = device::StepOp::create(detached, step.getLoc(), nameOfPlacing(),
+                                     train::StepKind::PlaceInputs);
+    placing->getBody().emplaceBlock();
+    ImplicitLocOpBuilder b(step.getLoc(), step.getContext());
+    b.setInsertionPointToEnd(&placing->getBody().front());
+    StepLowering(step, memory, persistent, kernels, b)
+        .run(checksResults, [&](Operation *op) { return copies.contains(op); });
+  }
   OwningOpRef<device::StepOp> lowered = device::StepOp::create(
       detached, step.getLoc(), step.getSymName(), step.getKind());
   lowered->getBody().emplaceBlock();
@@ -548,6 +565,9 @@ void gpuopt::lowerStep(train::StepOp step, const StepMemory &memory,
       lowered->getOperation()->setAttr(name, value);
   ImplicitLocOpBuilder b(step.getLoc(), step.getContext());
   b.setInsertionPointToEnd(&lowered->getBody().front());
-  StepLowering(step, memory, persistent, kernels, b).run(checksResults);
+  StepLowering(step, memory, persistent, kernels, b)
+      .run(checksResults, [&](Operation *op) { return !copies.contains(op); });
+  if (placing)
+    module.getBody()->push_back(placing.release());
   module.getBody()->push_back(lowered.release());
 }

@@ -39,9 +39,12 @@ private:
 
 /// Appends the device.step for `step` to the module. With `checksResults`, each
 /// op of a training step is followed by a check that its results are finite.
+/// The copies of inputs to the outputs in which they are placed become a step
+/// of their own before it, whose symbol `nameOfPlacing` returns.
 void lowerStep(train::StepOp step, const StepMemory &memory,
                const PersistentMemory &persistent, KernelTable &kernels,
-               bool checksResults);
+               bool checksResults,
+               llvm::function_ref<std::string()> nameOfPlacing);
 
 } // namespace gpuopt
 

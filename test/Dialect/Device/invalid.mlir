@@ -492,3 +492,14 @@ device.step @parts micro {
   // expected-error @below {{expects at least one part, but got 0}}
   device.sum_parts %0 to %1 count 0 columns 8 : !device.ptr<f32>, !device.ptr<f32>
 }
+
+// -----
+
+device.buffer @y output at 256 : tensor<4x4xf32> {origin = "y"}
+// expected-error @below {{expects to be an input, placed in an output that is larger than 'tensor<3x3xf32>' in one dimension, but is placed in @y}}
+device.buffer @x input at 512 : tensor<3x3xf32> {origin = "x", placedIn = @y}
+
+// -----
+
+// expected-error @below {{expects to be an input, placed in an output that is larger than 'tensor<3xf32>' in one dimension, but is placed in @y}}
+device.buffer @x input at 512 : tensor<3xf32> {origin = "x", placedIn = @y}

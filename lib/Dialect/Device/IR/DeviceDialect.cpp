@@ -13,7 +13,6 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace gpuopt::device;
@@ -118,41 +117,6 @@ bool gpuopt::device::namesOrigin(StringRef attribute) {
 llvm::StringRef gpuopt::device::sectionOf(Operation *op) {
   auto section = op->getAttrOfType<SectionAttr>(kSectionAttribute);
   return section ? stringifySection(section.getValue()) : "";
-}
-
-int64_t BufferOp::getSizeInBytes() {
-  return sizeInBytes(cast<RankedTensorType>(getType()));
-}
-int64_t BufferOp::getOffsetOf(int64_t element) {
-  auto type = cast<RankedTensorType>(getType());
-  return (int64_t)getOffset() + element * elementSizeInBytes(type);
-}
-int64_t BufferOp::getElementsInMemory() {
-  return elementsInMemory(cast<RankedTensorType>(getType()));
-}
-int64_t BufferOp::getRowPitch() {
-  return rowPitchOf(cast<RankedTensorType>(getType()));
-}
-
-LogicalResult BufferOp::verify() {
-  auto type = dyn_cast<RankedTensorType>(getType());
-  if (!type || !type.hasStaticShape() ||
-      !type.getElementType().isIntOrFloat() || !hasValidPads(type)) // (C1)
-    return emitOpError("expects a statically shaped tensor type, but got ")
-           << getType();
-  int64_t bits = type.getElementTypeBitWidth(),
-          end = std::max<int64_t>(bits, 8);
-  bool overflows = (int64_t)getOffset() < 0;
-  for (int64_t extent : extentsInMemory(type))
-    overflows |= llvm::MulOverflow(end, extent, end);
-  overflows |= llvm::AddOverflow(end / 8, (int64_t)getOffset(), end);
-  if (overflows) // (C2)
-    return emitOpError("expects to lie within 63 bits, but got ")
-           << type << " at " << (int64_t)getOffset();
-  if ((int64_t)getResultNumber().value_or(0) < 0) // (C3)
-    return emitOpError("expects a 'resultNumber' of at least 0, but got ")
-           << (int64_t)*getResultNumber();
-  return success();
 }
 
 LogicalResult KernelOp::verify() {

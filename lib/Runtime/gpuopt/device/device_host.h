@@ -214,6 +214,17 @@ inline void copy_rows([[maybe_unused]] Context &ctx, void *to, size_t to_stride,
     memcpy(static_cast<char *>(to) + row * to_stride,
            static_cast<const char *>(from) + row * from_stride, bytes);
 }
+// Moves as many bytes of each row towards its beginning. `scratch` has room for
+// the bytes of all rows.
+inline void move_in_rows([[maybe_unused]] Context &ctx, char *rows,
+                         size_t stride, size_t to, size_t from, size_t bytes,
+                         size_t count, void * /*scratch*/) {
+  [[maybe_unused]] constexpr size_t kLeastSharedBytes = 128 << 10;
+#pragma omp parallel for schedule(static)                                      \
+    num_threads(ctx.num_threads) if (count * bytes >= kLeastSharedBytes)
+  for (size_t row = 0; row < count; row++)
+    memmove(rows + row * stride + to, rows + row * stride + from, bytes);
+}
 inline void copy_to_device(Context &, void *to, const void *from, size_t n) {
   memcpy(to, from, n);
 }

@@ -87,9 +87,11 @@ private:
     for (size_t i = first;
          i < prompts.size() && i - first < size_t(program.batch_size); i++)
       rows.push_back({uint64_t(i), prompts[i], {}});
-    for (const CachedTensor &cached : model.cache)
-      set_zero(session.ctx, session.memory + cached.past->offset,
-               cached.past->bytes);
+    for (const CachedTensor &cached : model.cache) {
+      const TensorInfo &tensor =
+          model.has_cache_in_place() ? *cached.present : *cached.past;
+      set_zero(session.ctx, session.memory + tensor.offset, tensor.bytes);
+    }
   }
 
   bool is_done(const Row &row) const {
@@ -115,7 +117,10 @@ private:
   void step() {
     const auto start = Clock::now();
     write_inputs();
-    session.forward();
+    if (model.has_cache_in_place())
+      session.forward_in_place();
+    else
+      session.forward();
     session.refuse_outside(session.read_state(), "a step of the generation");
     if (const std::string news = waiting.step(
             std::chrono::duration<double, std::milli>(Clock::now() - start)
@@ -155,14 +160,17 @@ private:
       const size_t from =
           size_t(capacity + model.tokens_per_step()) * per_token;
       const size_t bytes = size_t(kept) * per_token;
-      copy_rows(session.ctx,
-                session.memory + tensors.past->offset +
-                    size_t(index) * heads * to + (to - bytes),
-                to,
-                session.memory + tensors.present->offset +
-                    size_t(index) * heads * from +
-                    size_t(capacity + count) * per_token - bytes,
-                from, bytes, heads);
+      char *past =
+          session.memory + tensors.past->offset + size_t(index) * heads * to;
+      char *present = session.memory + tensors.present->offset +
+                      size_t(index) * heads * from;
+      const size_t end = size_t(capacity + count) * per_token;
+      if (model.has_cache_in_place())
+        move_in_rows(session.ctx, present, from, to - bytes, end - bytes, bytes,
+                     heads, past);
+      else
+        copy_rows(session.ctx, past + (to - bytes), to, present + end - bytes,
+                  from, bytes, heads);
     }
     cached += count;
   }

@@ -18,6 +18,8 @@ struct CachedTensor {
   // [batch, heads, cache_capacity + tokens_per_step, size]: behind the past
   // ones, those of this step's tokens.
   const TensorInfo *present;
+  // Whether a step reads the past ones in `present`.
+  bool is_in_place;
 };
 
 // Inputs and outputs have the names that transformers' exporters give them.
@@ -36,6 +38,14 @@ public:
   int64_t tokens_per_step() const { return tokens.shape[1]; }
   int64_t vocabulary() const { return logits.shape[2]; }
   bool has_cache() const { return !cache.empty(); }
+  // Whether the earlier keys and values lie where those of this step are
+  // written behind them.
+  bool has_cache_in_place() const {
+    return has_cache() && std::all_of(cache.begin(), cache.end(),
+                                      [](const CachedTensor &tensors) {
+                                        return tensors.is_in_place;
+                                      });
+  }
   // Returns the number of earlier tokens whose keys and values a step reads.
   int64_t cache_capacity() const {
     return has_cache() ? cache[0].past->shape[2] : 0;
@@ -115,7 +125,10 @@ private:
             "past + tokens, size] where the input's is [batch, heads, past, "
             "size] with as many past tokens in all layers; the model has " +
             (present ? text_of(*present) : text_of_all(program.outputs)));
-      found.push_back({&past, present});
+      found.push_back(
+          {&past, present,
+           input.placed_in >= 0 &&
+               &program.outputs.data[input.placed_in].tensor == present});
     }
     return found;
   }

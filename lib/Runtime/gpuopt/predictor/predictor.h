@@ -90,7 +90,7 @@ private:
       tokens += each.size();
     const std::string path = s.output_dir + "/generated.jsonl";
     write_generated(path, generated);
-    printf("wrote %s: the tokens that follow %zu prompts\n%.0f tokens/s\n",
+    printf("wrote %s: the tokens that follow %zu prompts\n%.1f tokens/s\n",
            path.c_str(), prompts.size(), double(tokens) / seconds_since(start));
   }
 

@@ -124,6 +124,9 @@ struct Program {
                      char *memory); // begin_step, forward, loss, backward
   void (*update)(Context &, char *memory);   // norm, optimizer, end_step
   void (*evaluate)(Context &, char *memory); // forward and loss alone, or null
+  void (*place_inputs)(Context &,
+                       char *memory);       // before `forward`: see
+                                            // InputInfo::placed_in; or null
   void (*forward)(Context &, char *memory); // --inference: the outputs, or null
 
   // The calls that can be timed (step_timer.h), and the work of each row.

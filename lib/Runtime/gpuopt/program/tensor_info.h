@@ -32,6 +32,9 @@ struct InputInfo {
   int64_t ignore_index =
       INT64_MIN; // a label outside the limit that counts for nothing
   int64_t index_lowest = 0;
+  // The output that begins with this input along one dimension; -1: none.
+  // `place_inputs` copies the input there, and `forward` reads it there.
+  int placed_in = -1;
 };
 
 template <class T>

@@ -206,7 +206,16 @@ public:
   }
 
   void forward() {
-    forward_replay.run(ctx, [this] { program.forward(ctx, memory); });
+    forward_replay.run(ctx, [this] {
+      if (program.place_inputs)
+        program.place_inputs(ctx, memory);
+      program.forward(ctx, memory);
+    });
+  }
+  // Computes the outputs where those of the inputs that are placed in outputs
+  // lie there already.
+  void forward_in_place() {
+    in_place_replay.run(ctx, [this] { program.forward(ctx, memory); });
   }
 
   // Clears the sums of evaluations, to which `program.evaluate` adds.
@@ -248,7 +257,7 @@ private:
   }
 
   PlainWeights plain_weights;
-  Replay micro_replay, update_replay, forward_replay;
+  Replay micro_replay, update_replay, forward_replay, in_place_replay;
 };
 
 } // namespace gpuopt

@@ -211,6 +211,8 @@ private:
       return "forward";
     case train::StepKind::Prepare:
       return "prepare";
+    case train::StepKind::PlaceInputs:
+      return "place_inputs";
     }
     return "";
   }

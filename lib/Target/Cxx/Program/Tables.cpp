@@ -45,6 +45,9 @@ public:
       if (variable.getKind() == train::VariableKind::Folded && variable.getOf())
         foldedInPlace.insert(*variable.getOf());
     for (device::BufferOp buffer : module.getOps<device::BufferOp>())
+      if (buffer.getKind() == device::BufferKind::Output)
+        outputNumber.try_emplace(buffer.getSymName(), outputNumber.size());
+    for (device::BufferOp buffer : module.getOps<device::BufferOp>())
       if (failed(addRow(buffer, rows)))
         return failure();
     auto printTable = [&](StringRef type, StringRef name,
@@ -152,10 +155,13 @@ private:
     row += isLabel ? ", true" : ", false";
     std::optional<int64_t> ignored = range ? range.getIgnored() : std::nullopt;
     bool isSigned = range && range.getLowest() != 0;
-    if (ignored || isSigned)
+    std::optional<StringRef> placedIn = buffer.getPlacedIn();
+    if (ignored || isSigned || placedIn)
       row += ", " + (ignored ? std::to_string(*ignored) : "INT64_MIN");
-    if (isSigned)
-      row += ", " + std::to_string(range.getLowest());
+    if (isSigned || placedIn)
+      row += ", " + std::to_string(range ? range.getLowest() : 0);
+    if (placedIn)
+      row += ", " + std::to_string(outputNumber.lookup(*placedIn));
     return row + "}";
   }
 
@@ -345,7 +351,8 @@ private:
   const cxx::ProgramNames &names;
   raw_ostream &stream;
   device::GradNormOp norm;
-  llvm::StringSet<> foldedInPlace; ///< Weights that `prepare` changes.
+  llvm::StringMap<unsigned> outputNumber; ///< By the buffer's symbol.
+  llvm::StringSet<> foldedInPlace;        ///< Weights that `prepare` changes.
   int64_t partials = 0;
   bool hasChecks = false, hasIndexed = false;
 };

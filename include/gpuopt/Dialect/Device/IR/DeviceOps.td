@@ -36,7 +36,7 @@ def Device_MemoryOp : Device_Op<"memory"> {
   let assemblyFormat = "`persistent` $persistentBytes `arena` $arenaBytes (`host` $hostBytes^)? attr-dict";
 }
 
-def Device_BufferOp : Device_Op<"buffer", [Symbol]> {
+def Device_BufferOp : Device_Op<"buffer", [Symbol, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "a range of the allocation";
   let description = [{
     `offset` counts bytes from the start of the allocation. A buffer of the
@@ -47,13 +47,18 @@ def Device_BufferOp : Device_Op<"buffer", [Symbol]> {
     and, if it picks rows or classes, the range of its `indices`. If the kernel
     that writes it has several results, `resultNumber` says which of them the
     buffer holds. `role` says what it holds of its origin where that is known to
-    be a statistic ("mean", "rstd") or a part of a sum ("weight_parts").
+    be a statistic ("mean", "rstd") or a part of a sum ("weight_parts"). An input
+    that is `placedIn` an output is read nowhere but in the step of kind
+    `place_inputs`, which copies it there: the output is the input and what
+    follows it along one dimension.
 
     Constraints:
     - (C1) the type is a tensor of static shape, dense or with rows that begin
       further apart than they are long;
     - (C2) the offset and the end of the buffer are numbers of 63 bits;
-    - (C3) `resultNumber` is not negative.
+    - (C3) `resultNumber` is not negative;
+    - (C4) `placedIn` names an output of the input's element type, whose shape is
+      larger in one dimension.
 
     ```mlir
     device.buffer @fc1_out arena at 4096 : tensor<64x512xf32> live 3 to 18 in @micro_step
@@ -66,13 +71,14 @@ def Device_BufferOp : Device_Op<"buffer", [Symbol]> {
                        OptionalAttr<FlatSymbolRefAttr>:$step, StrAttr:$origin,
                        OptionalAttr<FlatSymbolRefAttr>:$variable, OptionalAttr<StrAttr>:$externalName,
                        OptionalAttr<ElementsAttr>:$value, OptionalAttr<Train_IndexRangeAttr>:$indices,
-                       OptionalAttr<I64Attr>:$resultNumber, OptionalAttr<StrAttr>:$role);
+                       OptionalAttr<I64Attr>:$resultNumber, OptionalAttr<StrAttr>:$role,
+                       OptionalAttr<FlatSymbolRefAttr>:$placedIn);
   let assemblyFormat = [{
     $sym_name $kind `at` $offset `:` $type (`live` $liveFrom^ `to` $liveTo)? (`in` $step^)? attr-dict
   }];
   let builders = [OpBuilder<(ins "::llvm::StringRef":$name, "BufferKind":$kind, "int64_t":$offset,
                                  "::mlir::Type":$type, "::llvm::StringRef":$origin), [{
-    build($_builder, $_state, name, kind, offset, type, {}, {}, {}, origin, {}, {}, {}, {}, {}, {});
+    build($_builder, $_state, name, kind, offset, type, {}, {}, {}, origin, {}, {}, {}, {}, {}, {}, {});
   }]>];
   let extraClassDeclaration = [{
     int64_t getSizeInBytes();

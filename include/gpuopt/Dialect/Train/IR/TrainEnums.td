@@ -28,7 +28,10 @@ def Train_Dialect : Dialect {
     - `update`: the optimizer, after the last batch (accumulation only);
     - `evaluate`: forward and loss, no update;
     - `forward`: the model's outputs (`--inference`);
-    - `prepare`: what is computed once, when the weights have been loaded.
+    - `prepare`: what is computed once, when the weights have been loaded;
+    - `place_inputs`: copies of inputs to the outputs that begin with them, which
+      stand at the beginning of a forward until the device dialect, where they
+      become a step of their own.
   }];
   let discardableAttrs = (ins
     // On a step, what its schedule promises.
@@ -247,7 +250,7 @@ def Train_VariableKindAttr : EnumAttr<Train_Dialect, Train_VariableKind, "kind">
 def Train_StepKind : I32EnumAttr<"StepKind", "what a step does", [
     I32EnumAttrCase<"Micro", 0, "micro">, I32EnumAttrCase<"Update", 1, "update">,
     I32EnumAttrCase<"Evaluate", 2, "evaluate">, I32EnumAttrCase<"Forward", 3, "forward">,
-    I32EnumAttrCase<"Prepare", 4, "prepare">]> {
+    I32EnumAttrCase<"Prepare", 4, "prepare">, I32EnumAttrCase<"PlaceInputs", 5, "place_inputs">]> {
   let cppNamespace = "::gpuopt::train";
   let genSpecializedAttr = 0;
 }

@@ -46,6 +46,8 @@ static StringRef wordsFor(StepKind kind) {
     return "a forward";
   case StepKind::Prepare:
     return "the preparation";
+  case StepKind::PlaceInputs:
+    return "the copying of inputs";
   }
   llvm_unreachable("all kinds are listed");
 }
