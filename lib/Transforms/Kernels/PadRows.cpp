@@ -26,6 +26,7 @@
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/Support/RowPitch.h"
+#include "gpuopt/Support/TensorType.h"
 #include "gpuopt/Transforms/Kernels/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Remarks.h"
@@ -41,10 +42,6 @@ namespace gpuopt::kernels {
 using namespace mlir;
 using namespace gpuopt;
 using namespace gpuopt::nn;
-
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
 
 /// Returns how far apart rows of `size` elements should lie: full lines of the
 /// cache if these add little, or whole vectors; `size` where rows are aligned
@@ -63,7 +60,7 @@ static int64_t pitchFor(int64_t size) {
 
 static bool isHalfProduct(Operation *op) {
   auto product = dyn_cast_or_null<ContractOp>(op);
-  return product && typeOf(product.getLhs()).getElementTypeBitWidth() == 16;
+  return product && tensorType(product.getLhs()).getElementTypeBitWidth() == 16;
 }
 
 /// Whether a tensor could have a pitch, and a product in half precision would
@@ -95,7 +92,7 @@ static bool canLieSo(OpResult value) {
 
 /// Changes how far apart the rows of a kernel's or product's result lie.
 static void setRowPitch(OpResult value, int64_t pitch) {
-  RankedTensorType type = typeOf(value);
+  RankedTensorType type = tensorType(value);
   value.setType(withRowPitch(type, pitch));
   auto product = dyn_cast<ContractOp>(value.getOwner());
   if (product && pitch == rowSizeOf(type))
@@ -116,7 +113,7 @@ public:
     for (Operation &op : block)
       for (OpResult result : op.getResults())
         if (isCandidate(result)) {
-          setRowPitch(result, pitchFor(rowSizeOf(typeOf(result))));
+          setRowPitch(result, pitchFor(rowSizeOf(tensorType(result))));
           padded.insert(result);
         }
     unpadIf([](OpResult value) { return !canLieSo(value); });
@@ -128,7 +125,7 @@ public:
 
 private:
   void unpad(OpResult value) {
-    setRowPitch(value, rowSizeOf(typeOf(value)));
+    setRowPitch(value, rowSizeOf(tensorType(value)));
     padded.remove(value);
   }
 
@@ -193,9 +190,9 @@ private:
   /// Measured times are not asked: they are those of tensors as they lay in the
   /// program that was measured.
   bool pays(OpResult value) const {
-    int64_t pitch = rowPitchOf(typeOf(value));
+    int64_t pitch = rowPitchOf(tensorType(value));
     double with = timeAround(value);
-    setRowPitch(value, rowSizeOf(typeOf(value)));
+    setRowPitch(value, rowSizeOf(tensorType(value)));
     double without = timeAround(value);
     setRowPitch(value, pitch);
     return with < without;
@@ -250,13 +247,13 @@ private:
 
   static void unpad(ArrayRef<OpResult> padded) {
     for (OpResult value : padded)
-      setRowPitch(value, rowSizeOf(typeOf(value)));
+      setRowPitch(value, rowSizeOf(tensorType(value)));
   }
 
   /// Returns the variable, or null where a pitch would gain nothing.
   train::VariableOp oddCopyReadBy(train::ReadOp read) {
     auto variable = module.lookupSymbol<train::VariableOp>(read.getVariable());
-    int64_t size = rowSizeOf(typeOf(read.getResult()));
+    int64_t size = rowSizeOf(tensorType(read.getResult()));
     return variable && variable.getKind() == train::VariableKind::HalfCopy &&
                    pitchFor(size) != size &&
                    llvm::any_of(readersOf(read.getResult()), isHalfProduct)
@@ -308,7 +305,7 @@ private:
       for (OpResult value :
            CopyPadder(step.getBody().front(), device, recast).run()) {
         ++paddedCount;
-        RankedTensorType type = typeOf(value);
+        RankedTensorType type = tensorType(value);
         remark::passed(value.getLoc(),
                        remark::RemarkOpts::name("pad").category("rows"))
             << llvm::formatv("rows of {0} elements of '{1}' begin {2} apart",

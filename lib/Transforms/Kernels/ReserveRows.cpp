@@ -27,6 +27,7 @@
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/Support/RowPitch.h"
+#include "gpuopt/Support/TensorType.h"
 #include "gpuopt/Transforms/Kernels/Passes.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -40,17 +41,13 @@ using namespace mlir;
 using namespace gpuopt;
 using namespace gpuopt::nn;
 
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
-
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
 
 /// Returns the calls for odd ends that a product makes.
 static int64_t endCallsOf(ContractOp product) {
-  if (typeOf(product.getLhs()).getElementTypeBitWidth() != 16)
+  if (tensorType(product.getLhs()).getElementTypeBitWidth() != 16)
     return 0;
   std::optional<ProductCalls> calls = productCallsOf(product);
   return calls ? calls->endCalls : 0;
@@ -79,8 +76,8 @@ static int64_t padAlong(ContractOp product, char letter) {
   int64_t pad = 0;
   for (auto [value, letters] : tensors)
     if (size_t dim = letters.find(letter); dim != StringRef::npos)
-      pad = std::max(pad, extentsInMemory(typeOf(value))[dim] -
-                              typeOf(value).getDimSize(dim));
+      pad = std::max(pad, extentsInMemory(tensorType(value))[dim] -
+                              tensorType(value).getDimSize(dim));
   return pad;
 }
 
@@ -100,10 +97,10 @@ static void updateTypes(FusedOp kernel) {
     Value operand = kernel.getOverwritten(result.getResultNumber());
     if (!operand)
       continue;
-    Pads pads = padsOf(typeOf(result));
+    Pads pads = padsOf(tensorType(result));
     pads.areZeros = true;
-    pads.areZeros = operand.getType() == withPads(typeOf(result), pads);
-    result.setType(withPads(typeOf(result), pads));
+    pads.areZeros = operand.getType() == withPads(tensorType(result), pads);
+    result.setType(withPads(tensorType(result), pads));
   }
 }
 

@@ -6,16 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "AttentionScores.h"
+#include "gpuopt/Support/TensorType.h"
 #include "gpuopt/settings/limits.h"
 #include "mlir/Dialect/Traits.h"
 
 using namespace mlir;
 using namespace gpuopt;
 using namespace gpuopt::nn;
-
-static RankedTensorType tensorType(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
 
 //===----------------------------------------------------------------------===//
 // Types

@@ -11,15 +11,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include "gpuopt/Support/TensorType.h"
 #include "gpuopt/settings/limits.h"
 
 using namespace mlir;
 using namespace gpuopt;
 using namespace gpuopt::nn;
 
-static RankedTensorType tensorType(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
 static ArrayRef<int64_t> shapeOf(Value value) {
   return tensorType(value).getShape();
 }

@@ -8,6 +8,7 @@
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "gpuopt/Dialect/NN/IR/ProductLayout.h"
 #include "gpuopt/Support/TensorSize.h"
+#include "gpuopt/Support/TensorType.h"
 #include "gpuopt/settings/column_sums_layout.h"
 #include "gpuopt/settings/conv_calls.h"
 #include "gpuopt/settings/scatter_layout.h"
@@ -16,9 +17,6 @@ using namespace mlir;
 using namespace gpuopt;
 using namespace gpuopt::nn;
 
-static RankedTensorType tensorType(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
 static ArrayRef<int64_t> shapeOf(Value value) {
   return tensorType(value).getShape();
 }

@@ -8,14 +8,12 @@
 #include "AttentionScores.h"
 #include "gpuopt/Dialect/NN/IR/ProductLayout.h"
 #include "gpuopt/Support/TensorSize.h"
+#include "gpuopt/Support/TensorType.h"
 
 using namespace mlir;
 using namespace gpuopt;
 using namespace gpuopt::nn;
 
-static RankedTensorType tensorType(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
 static double elementsOf(Value value) {
   return tensorType(value).getNumElements();
 }

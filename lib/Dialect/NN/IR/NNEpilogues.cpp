@@ -8,6 +8,7 @@
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "gpuopt/Dialect/NN/IR/ProductLayout.h"
 #include "gpuopt/Support/TensorSize.h"
+#include "gpuopt/Support/TensorType.h"
 #include "gpuopt/settings/column_sums_layout.h"
 #include "gpuopt/settings/even_elements.h"
 
@@ -24,10 +25,6 @@ static constexpr double kGeluInstructions = 24, kGeluGradientInstructions = 38;
 static constexpr double kHalfGeluGradientInstructions = 186;
 /// For a sum of columns.
 static constexpr double kSumInstructions = 3;
-
-static RankedTensorType tensorType(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
 
 static double elementsOf(Value value) {
   return double(tensorType(value).getNumElements());

@@ -7,15 +7,12 @@
 
 #include "gpuopt/Dialect/NN/IR/ScanBuilder.h"
 #include "gpuopt/Support/TensorSize.h"
+#include "gpuopt/Support/TensorType.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace gpuopt;
 using namespace gpuopt::nn;
-
-static RankedTensorType tensorType(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
 
 /// Returns the type of `count` tensors of a type.
 static RankedTensorType stackedType(RankedTensorType entry, int64_t count) {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "gpuopt/Dialect/NN/IR/TensorBuilder.h"
+#include "gpuopt/Support/TensorType.h"
 #include "gpuopt/settings/scatter_layout.h"
 
 #include <cmath>
@@ -13,10 +14,6 @@
 using namespace mlir;
 using namespace gpuopt;
 using namespace gpuopt::nn;
-
-static RankedTensorType tensorType(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
 
 /// Whether the runtime's calls compute with these elements.
 static bool isNumber(Type element) {

@@ -6,14 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include "gpuopt/Support/TensorType.h"
 #include "mlir/IR/Builders.h"
 
 using namespace mlir;
+using namespace gpuopt;
 using namespace gpuopt::nn;
-
-static RankedTensorType tensorType(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
 
 namespace {
 /// The sliding window of a convolution or pooling over two spatial dimensions.

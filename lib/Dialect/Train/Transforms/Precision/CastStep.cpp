@@ -20,6 +20,7 @@
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Analysis/Precision/PrecisionGraph.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include "gpuopt/Support/TensorType.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -27,17 +28,16 @@ using namespace mlir;
 using namespace gpuopt;
 using namespace gpuopt::train;
 
-static RankedTensorType typeOf(Value value) {
-  return cast<RankedTensorType>(value.getType());
+static Type elementOf(Value value) {
+  return tensorType(value).getElementType();
 }
-static Type elementOf(Value value) { return typeOf(value).getElementType(); }
 static void setElement(Value value, Type element) {
-  value.setType(typeOf(value).clone(element));
+  value.setType(tensorType(value).clone(element));
 }
 
 /// Casts between f32 and f16 or bf16, in either direction.
 static Value castTo(OpBuilder &builder, Value value, Type element) {
-  RankedTensorType type = typeOf(value).clone(element);
+  RankedTensorType type = tensorType(value).clone(element);
   if (element.getIntOrFloatBitWidth() == 16)
     return arith::TruncFOp::create(builder, value.getLoc(), type, value);
   return arith::ExtFOp::create(builder, value.getLoc(), type, value);
@@ -293,7 +293,8 @@ private:
     if (auto read = dyn_cast_or_null<ReadOp>(op);
         read && copyKeeperOf(read) != CopyKeeper::Step) {
       copied.insert(read.getVariableAttr().getAttr());
-      return ReadOp::create(builder, read.getLoc(), typeOf(root).clone(element),
+      return ReadOp::create(builder, read.getLoc(),
+                            tensorType(root).clone(element),
                             halfCopyName(module, read.getVariable()));
     }
     if (auto constant = dyn_cast_or_null<arith::ConstantOp>(op))
@@ -304,7 +305,7 @@ private:
   }
 
   Value castByKernel(Value root, Type element) {
-    RankedTensorType type = typeOf(root).clone(element);
+    RankedTensorType type = tensorType(root).clone(element);
     auto fused = nn::FusedOp::create(builder, root.getLoc(), TypeRange(type),
                                      "cast", ValueRange(root));
     setOrigins(fused, originAttrOf(root));
