@@ -280,9 +280,9 @@ static LogicalResult attention(NodeConversion &c) {
   DenseI64ArrayAttr band;
   if (!mask && window->hidesKeys())
     band = c.b.getDenseI64ArrayAttr({window->first, window->last});
-  // A query of a window may see no key. Its result is 0.
-  UnitAttr zeroesEmpty =
-      window->eachQuerySeesAKey() && !c.has(6) ? UnitAttr() : c.b.getUnitAttr();
+  // A query that a mask or a window shows no key has a result of 0.
+  bool seesAKey = window->eachQuerySeesAKey() && !c.has(3) && !c.has(6);
+  UnitAttr zeroesEmpty = seesAKey ? UnitAttr() : c.b.getUnitAttr();
   double scale = c.node.getFloat("scale", 0);
   c.b.setLoc(stepsOf(c.node));
   auto op = c.b.create<nn::AttentionOp>(

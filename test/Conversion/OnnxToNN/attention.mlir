@@ -46,13 +46,14 @@ onnx.graph @huge_windows(%q: tensor<2x4x8x16xf32>, %past: tensor<2x4x4x16xf32>, 
 // -----
 
 // Where a query sees no key, the window is a mask: query 6 of 8 would see the
-// keys from 4 on, but there are only 4. Beside another mask it is one, too.
+// keys from 4 on, but there are only 4. Beside another mask it is one, too. A
+// mask may hide all keys of a query: its result is 0.
 // CHECK-LABEL: func.func @forward
 // CHECK: %[[SEEN:.*]] = arith.andi %{{.*}}, %{{.*}} : tensor<8x4xi1>
 // CHECK: nn.attention %{{.*}} mask %[[SEEN]] scale 2.500000e-01 {zeroes_empty} :
 // CHECK: %[[WINDOW:.*]] = arith.andi %{{.*}}, %{{.*}} : tensor<8x8xi1>
 // CHECK: %[[BOTH:.*]] = arith.andi %arg2, %[[WINDOW]] : tensor<8x8xi1>
-// CHECK: nn.attention %{{.*}} mask %[[BOTH]] scale 2.500000e-01 :
+// CHECK: nn.attention %{{.*}} mask %[[BOTH]] scale 2.500000e-01 {zeroes_empty} :
 onnx.graph @masks(%q: tensor<2x4x8x16xf32>, %k: tensor<2x4x4x16xf32>, %m: tensor<8x8xi1>) -> (!onnx.unknown, !onnx.unknown) attributes {inputNames = ["q", "k", "m"], opsets = {ai.onnx = 25 : i64}, outputNames = ["a", "b"]} {
   %a = onnx.node "Attention"(%q, %k, %k) {left_window_size = 2 : i64} : (tensor<2x4x8x16xf32>, tensor<2x4x4x16xf32>, tensor<2x4x4x16xf32>) -> !onnx.unknown
   %b = onnx.node "Attention"(%q, %q, %q, %m) {left_window_size = 2 : i64} : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<8x8xi1>) -> !onnx.unknown
@@ -86,7 +87,7 @@ onnx.graph @none(%q: tensor<2x4x8x16xf32>, %k: tensor<2x0x8x16xf32>) -> !onnx.un
 // -----
 
 // CHECK-LABEL: func.func @forward
-// CHECK: nn.attention %{{.*}} mask %{{.*}} scale 2.500000e-01 softcap 3.000000e+01 : {{.*}}
+// CHECK: nn.attention %{{.*}} mask %{{.*}} scale 2.500000e-01 softcap 3.000000e+01 {zeroes_empty} : {{.*}}
 onnx.graph @capped(%q: tensor<2x4x8x16xf32>, %m: tensor<8x8xf32>) -> !onnx.unknown attributes {inputNames = ["q", "m"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y"]} {
   %y = onnx.node "Attention"(%q, %q, %q, %m) {softcap = 30.0 : f32} : (tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<2x4x8x16xf32>, tensor<8x8xf32>) -> !onnx.unknown
   onnx.return %y : !onnx.unknown
