@@ -372,7 +372,7 @@ def add_depth_space(graph: Graph, name: str):
         x = graph.parameter((n, c * block**2, h, w) if name == "DepthToSpace" else (n, c, h * block, w * block))
     else:
         x = graph.pick(divides)
-    mode = {"mode": graph.choose(["DCR", "CRD"])} if name == "DepthToSpace" else {}
+    mode = {"mode": graph.choose(["DCR", "CRD"])} if name == "DepthToSpace" or graph.opset >= 28 else {}
     graph.node(name, [x], blocksize=block, **mode)
 
 

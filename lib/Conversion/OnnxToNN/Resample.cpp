@@ -433,12 +433,18 @@ static LogicalResult spaceToDepth(NodeConversion &c) {
   if (!checkBlocks(c, block))
     return failure();
   ArrayRef<int64_t> from = c.type(0).getShape();
+  StringRef mode = c.node.getString("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD")
+    return c.fail("attribute mode = '" + mode + "' is not supported");
   if (from[2] % block || from[3] % block)
     return c.fail("blocksize does not divide the spatial dimensions");
   int64_t height = from[2] / block, width = from[3] / block;
   Value split =
       c.b.reshape(c.input(0), {from[0], from[1], height, block, width, block});
-  Value moved = c.b.transpose(split, {0, 3, 5, 1, 2, 4});
+  SmallVector<int64_t> order{0, 3, 5, 1, 2, 4};
+  if (mode == "CRD")
+    order = {0, 1, 3, 5, 2, 4};
+  Value moved = c.b.transpose(split, order);
   return c.yield(
       c.b.reshape(moved, {from[0], from[1] * block * block, height, width}));
 }

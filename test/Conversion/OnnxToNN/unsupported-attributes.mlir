@@ -21,6 +21,7 @@
 // CHECK-NEXT: Resize (opset 23) at 'empty': the result would be empty
 // CHECK-NEXT: Resize (opset 23) at 'data': operand 3 must be an integer constant once shapes are known
 // CHECK-NEXT: DepthToSpace (opset 23) at 'depth': blocksize^2 does not divide the channels
+// CHECK-NEXT: SpaceToDepth (opset 23) at 'rows_first': attribute mode = 'RCD' is not supported
 // CHECK-NEXT: SpaceToDepth (opset 23) at 'space': blocksize does not divide the spatial dimensions
 // CHECK-NEXT: GatherElements (opset 23) at 'larger': indices must have the operand's rank and, but for the axis, be no larger
 // CHECK-NEXT: GatherElements (opset 23) at 'outside': index 6 is outside of its dimension of 6
@@ -65,6 +66,7 @@ onnx.graph @g(%x: tensor<2x6x4xf32>, %s: tensor<6xf32>, %i: tensor<5xf32>, %imag
   %14 = onnx.node "Resize"(%x, %none, %none, %zero) : (tensor<2x6x4xf32>, none, none, tensor<3xi64>) -> !onnx.unknown loc("empty")
   %15 = onnx.node "Resize"(%x, %none, %none, %n) : (tensor<2x6x4xf32>, none, none, tensor<3xi64>) -> !onnx.unknown loc("data")
   %16 = onnx.node "DepthToSpace"(%image) {blocksize = 2 : i64} : (tensor<1x2x3x4xf32>) -> !onnx.unknown loc("depth")
+  %rows_first = onnx.node "SpaceToDepth"(%image) {blocksize = 1 : i64, mode = "RCD"} : (tensor<1x2x3x4xf32>) -> !onnx.unknown loc("rows_first")
   %17 = onnx.node "SpaceToDepth"(%image) {blocksize = 2 : i64} : (tensor<1x2x3x4xf32>) -> !onnx.unknown loc("space")
   %places = onnx.initializer "places" = dense<0> : tensor<2x1x5xi64>
   %six = onnx.initializer "six" = dense<6> : tensor<2x1x4xi64>
