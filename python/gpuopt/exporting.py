@@ -38,8 +38,10 @@ def export(
     buffers), and under which other names the module has those that are tied.
 
     Warns of a module in evaluation mode that dropout or batch normalisation is
-    active, and of buffers other than running statistics that the forward
-    changes: training leaves them as they are.
+    active, of buffers other than running statistics that the forward changes
+    (training leaves them as they are), and of places where the forward stops
+    the gradient of a parameter, by ``detach`` or ``torch.no_grad``: ONNX has no
+    operator for that, so training lets the gradient pass.
 
     Args:
       module: a ``torch.nn.Module``; its training mode is restored afterwards.
@@ -92,6 +94,7 @@ def export(
         for part, was_training in modes:
             part.training = was_training
     _warn_of_changed_buffers(program.exported_program)
+    _warn_of_stopped_gradients(program.exported_program, module)
     _name_nodes(program.model)
     _strip(program.model)
     _mark_parameters(program.model, module)
@@ -143,6 +146,56 @@ def _warn_of_changed_buffers(program: Any) -> None:
             f"the forward changes {', '.join(changed)}, which an ONNX graph cannot say: in the trainer they stay as they are",
             stacklevel=3,
         )
+
+
+def _warn_of_stopped_gradients(program: Any, module: Any) -> None:
+    stops = _stopped_gradients(program, module)
+    if stops:
+        more = f" and {len(stops) - 5} more" if len(stops) > 5 else ""
+        warnings.warn(
+            f"the forward stops gradients at {', '.join(stops[:5])}{more}, by detach or torch.no_grad, which an ONNX graph cannot say: "
+            "in the trainer they pass, so it trains what comes before otherwise than PyTorch",
+            stacklevel=3,
+        )
+
+
+def _stopped_gradients(program: Any, module: Any) -> list[str]:
+    """The names of the nodes that stop a gradient on its way from an output to a parameter that is trained."""
+    parameters = dict(module.named_parameters(remove_duplicate=False))
+    trained = {
+        name
+        for name, parameter in program.graph_signature.inputs_to_parameters.items()
+        if parameter in parameters and parameters[parameter].requires_grad
+    }
+    nodes = list(program.graph.nodes)
+    depends, leads = set(), set()  # on a trained parameter, to an output; by tensors that can have a gradient
+    for node in nodes:
+        if node.name in trained or (_is_differentiable(node) and not depends.isdisjoint(node.all_input_nodes)):
+            depends.add(node)
+    for node in reversed(nodes):
+        if any(user.op == "output" or (user in leads and _is_differentiable(user)) for user in node.users):
+            leads.add(node)
+    stops = [node for node in nodes if _stops_gradient(node) and node in depends and node in leads]
+    # Of a region without gradients, only what is read behind it.
+    return [_place(node) for node in stops if any(user not in stops for user in node.users)]
+
+
+def _is_differentiable(node: Any) -> bool:
+    value = node.meta.get("val")
+    values = value if isinstance(value, (tuple, list)) else (value,)
+    return any(getattr(one, "dtype", None) is not None and one.dtype.is_floating_point for one in values)
+
+
+def _stops_gradient(node: Any) -> bool:
+    is_detach = str(node.target) in ("aten.detach.default", "aten.detach_.default")
+    return is_detach or node.meta.get("torch_fn", ("",))[0].startswith("wrap_with_set_grad_enabled")
+
+
+def _place(node: Any) -> str:
+    """The name that the node has in the file."""
+    modules = list(node.meta.get("nn_module_stack", {}).values())
+    submodule = modules[-1][0] if modules else ""
+    return f"{submodule}/{node.name}" if submodule else node.name
 
 
 def _parameters(module: Any, example_inputs: Sequence[Any]) -> Iterator[tuple[str, int | None]]:

@@ -97,8 +97,29 @@ gpuopt.export(torch.nn.Linear(2, 2), torch.zeros(1, 2), {str(tmp_path / "model.o
     assert execute([sys.executable, "-c", code]) == ""
 
 
+class Stopping(nn.Module):
+    """Stops gradients, and what has none."""
 
-@pytest.mark.parametrize("module", [nn.Linear(4, 4).eval(), Settled()])
+    def __init__(self, kinds):
+        super().__init__()
+        self.kinds = kinds
+        self.first, self.second = nn.Linear(4, 4), nn.Linear(4, 4)
+        self.still = nn.Parameter(torch.ones(4), requires_grad=False)
+
+    def forward(self, x):
+        y = self.first(x)
+        z = x.detach() * torch.tensor(2.0) + self.still.detach()
+        if "detach" in self.kinds:
+            y = z + (y - z).detach()
+        if "no_grad" in self.kinds:
+            with torch.no_grad():
+                z = z + self.second(y) * 2
+        if "place" in self.kinds:
+            z = z * y.detach().argmax(1, keepdim=True) + (y.detach() > 0)
+        return self.second(y + z)
+
+
+@pytest.mark.parametrize("module", [nn.Linear(4, 4).eval(), Settled(), Stopping(["place"])])
 def test_modules_without_a_warning(module, tmp_path, recwarn):
     gpuopt.export(module, torch.zeros(2, 4), tmp_path / "model.onnx")
     assert not [str(warning.message) for warning in recwarn if str(warning.message).startswith("the ")]
@@ -111,6 +132,16 @@ def test_changed_buffers_are_told(tmp_path):
         gpuopt.export(module, torch.zeros(2, 4), tmp_path / "model.onnx")
     found = kinds(compiled(tmp_path / "model.onnx"))
     assert found["0.parametrizations.weight.original"] == "parameter"
+
+
+STOPS = [(["detach"], "detach_2"), (["no_grad"], r"add_\d+"), (["detach", "no_grad"], r"detach_2, add_\d+")]
+
+
+@pytest.mark.parametrize("kinds, names", STOPS)
+def test_stopped_gradients_are_told(kinds, names, tmp_path):
+    message = rf"the forward stops gradients at {names}, by detach or torch\.no_grad, which an ONNX graph cannot say"
+    with pytest.warns(UserWarning, match=message):
+        gpuopt.export(Stopping(kinds), torch.zeros(2, 4), tmp_path / "model.onnx")
 
 
 class Tied(nn.Module):
