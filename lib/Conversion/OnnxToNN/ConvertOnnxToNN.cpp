@@ -56,6 +56,8 @@ private:
     nn::TensorBuilder b(graph.getLoc(), &getContext());
     b.setInsertionPointToEnd(&function.getBody().front());
     builder = &b;
+    for (Value argument : graph.getBody().getArguments())
+      makeConstantIfEmpty(b, values[argument].tensors.front());
     for (Operation &op : graph.getBody().front().without_terminator())
       convert(b, &op);
     remarkOnLoops();
@@ -170,15 +172,30 @@ private:
     }
   }
 
+  /// Makes a constant of what has no elements: no kernel computes it.
+  static void makeConstantIfEmpty(nn::TensorBuilder &b, Value &x) {
+    auto type = dyn_cast<RankedTensorType>(x.getType());
+    if (type && type.getNumElements() == 0 && !constantOf(x))
+      x = b.create<arith::ConstantOp>(
+          DenseElementsAttr::get(type, ArrayRef<Attribute>()));
+  }
+
   LogicalResult finishFunction(nn::TensorBuilder &b) {
     SmallVector<Value> outputs;
     SmallVector<Type> types;
-    for (Value output :
-         graph.getBody().front().getTerminator()->getOperands()) {
+    Operation *end = graph.getBody().front().getTerminator();
+    for (auto [output, name] :
+         llvm::zip(end->getOperands(), graph.getOutputNames())) {
       const Converted &converted = values[output];
       if (converted.isSequence || converted.tensors.empty())
         return graph.emitError("expects tensors as outputs of the model");
-      outputs.push_back(converted.tensors.front());
+      outputs.push_back(heldConstant(b, converted.tensors.front()));
+      if (!outputs.back())
+        return graph.emitError("output '")
+               << cast<StringAttr>(name).getValue()
+               << "' has numbers above 9223372036854775807, the largest of the "
+                  "int64 in which programs hold uint64: make the output "
+                  "another type in the model, or leave it away";
       types.push_back(outputs.back().getType());
     }
     for (auto &[variable, value] : state.writes)
@@ -509,6 +526,9 @@ private:
     for (const Converted &output : conversion.outputs)
       if (llvm::any_of(output.tensors, isComplex))
         return conversion.fail("complex numbers are not supported");
+    for (Converted &output : conversion.outputs)
+      for (Value &x : output.tensors)
+        makeConstantIfEmpty(conversion.b, x);
     return success();
   }
 

@@ -209,6 +209,23 @@ void gpuopt::holdConstants(onnx::NodeOp node, nn::TensorBuilder &b,
     }
 }
 
+Value gpuopt::heldConstant(nn::TensorBuilder &b, Value x) {
+  auto constant = dyn_cast_or_null<DenseIntElementsAttr>(constantOf(x));
+  if (!constant || !constant.getElementType().isUnsignedInteger())
+    return x;
+  unsigned width = constant.getElementType().getIntOrFloatBitWidth();
+  if (width == 64 &&
+      llvm::any_of(constant.getValues<APInt>(),
+                   [](const APInt &n) { return n.isNegative(); }))
+    return {};
+  unsigned heldWidth = width <= 16 ? 32 : 64;
+  auto held =
+      constant.mapValues(b.getIntegerType(heldWidth), [&](const APInt &number) {
+        return number.zextOrTrunc(heldWidth);
+      });
+  return b.create<arith::ConstantOp>(held);
+}
+
 void gpuopt::wrapResults(NodeConversion &c) {
   if (!llvm::is_contained(kGrowing, c.node.getOpType()))
     return;

@@ -56,6 +56,10 @@ mlir::RankedTensorType heldTypeOf(mlir::RankedTensorType type);
 /// computes with other operands that programs hold in wider types.
 void holdConstants(onnx::NodeOp node, nn::TensorBuilder &b,
                    llvm::SmallVectorImpl<Converted> &inputs);
+/// Returns a constant of unsigned integers in the type that programs hold them
+/// in, of uint64 int64, and any other value as it is; null if a number is too
+/// large.
+mlir::Value heldConstant(nn::TensorBuilder &b, mlir::Value x);
 /// Lets the results of integer arithmetic wrap around as their type does.
 void wrapResults(NodeConversion &c);
 

@@ -66,3 +66,23 @@ onnx.graph @g(%x: tensor<2xf32>, %zero: tensor<i8>) -> (!onnx.unknown) attribute
   %y = onnx.node "QuantizeLinear"(%x, %scale, %zero) : (tensor<2xf32>, tensor<f32>, tensor<i8>) -> !onnx.unknown
   onnx.return %y : !onnx.unknown
 }
+
+// -----
+
+// Constants of unsigned integers that are outputs have the type in which
+// programs hold them.
+// CHECK-LABEL: func.func @forward
+// CHECK-SAME: -> (tensor<2xi64> {nn.name = "most"}, tensor<2xi64> {nn.name = "same"}, tensor<2xi32> {nn.name = "bytes"})
+// CHECK-DAG: %[[MOST:.*]] = arith.constant dense<[1, 9223372036854775807]> : tensor<2xi64>
+// CHECK-DAG: %[[SAME:.*]] = arith.constant dense<4294967295> : tensor<2xi64>
+// CHECK-DAG: %[[BYTES:.*]] = arith.constant dense<[0, 255]> : tensor<2xi32>
+// CHECK: return %[[MOST]], %[[SAME]], %[[BYTES]]
+onnx.graph @constants() -> (!onnx.unknown, !onnx.unknown, !onnx.unknown) attributes {inputNames = [], opsets = {ai.onnx = 20 : i64}, outputNames = ["most", "same", "bytes"]} {
+  %most = onnx.initializer "most" = dense<[1, 9223372036854775807]> : tensor<2xui64>
+  %same = onnx.initializer "same" = dense<4294967295> : tensor<2xui32>
+  %bytes = onnx.initializer "bytes" = dense<[0, 255]> : tensor<2xui8>
+  %0 = onnx.node "Identity"(%most) : (tensor<2xui64>) -> !onnx.unknown
+  %1 = onnx.node "Identity"(%same) : (tensor<2xui32>) -> !onnx.unknown
+  %2 = onnx.node "Identity"(%bytes) : (tensor<2xui8>) -> !onnx.unknown
+  onnx.return %0, %1, %2 : !onnx.unknown, !onnx.unknown, !onnx.unknown
+}

@@ -56,9 +56,10 @@ onnx.graph @far_ranges(%x: tensor<1xf32>) -> (!onnx.unknown, !onnx.unknown, !onn
 
 // -----
 
-// Constants without a sign, where their first bit is set too.
+// Constants without a sign, where their first bit is set too. Outputs have the
+// type that programs hold them in.
 // CHECK-LABEL: func.func @forward
-// CHECK-DAG: %[[SUM:.*]] = arith.constant dense<[4, 6]> : tensor<2xui8>
+// CHECK-DAG: %[[SUM:.*]] = arith.constant dense<[4, 6]> : tensor<2xi32>
 // CHECK-DAG: %[[WIDE:.*]] = arith.constant dense<[3, 200]> : tensor<2xi64>
 // CHECK-DAG: %[[FLOAT:.*]] = arith.constant dense<[3.000000e+00, 2.000000e+02]> : tensor<2xf32>
 // CHECK: return %[[SUM]], %[[WIDE]], %[[FLOAT]]

@@ -84,3 +84,18 @@ func.func @reduce(%x: tensor<4x1xf32>) -> (tensor<4x1xf32>, tensor<1x1xf32>) {
   %1 = nn.reduce max %x [0] : tensor<4x1xf32>
   return %0, %1 : tensor<4x1xf32>, tensor<1x1xf32>
 }
+
+// What is reduced over no elements is what a reduction begins with.
+// CHECK-LABEL: func.func @reduce_nothing
+func.func @reduce_nothing(%x: tensor<4x0xf32>) -> (tensor<4x1xf32>, tensor<4x1xf32>, tensor<4x1xf32>, tensor<4x1xf32>) {
+  // CHECK-DAG: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : tensor<4x1xf32>
+  // CHECK-DAG: %[[ONE:.*]] = arith.constant dense<1.000000e+00> : tensor<4x1xf32>
+  // CHECK-DAG: %[[LEAST:.*]] = arith.constant dense<0xFF800000> : tensor<4x1xf32>
+  // CHECK-DAG: %[[MOST:.*]] = arith.constant dense<0x7F800000> : tensor<4x1xf32>
+  // CHECK: return %[[ZERO]], %[[ONE]], %[[LEAST]], %[[MOST]]
+  %0 = nn.reduce sum %x [1] : tensor<4x0xf32>
+  %1 = nn.reduce prod %x [1] : tensor<4x0xf32>
+  %2 = nn.reduce max %x [1] : tensor<4x0xf32>
+  %3 = nn.reduce min %x [1] : tensor<4x0xf32>
+  return %0, %1, %2, %3 : tensor<4x1xf32>, tensor<4x1xf32>, tensor<4x1xf32>, tensor<4x1xf32>
+}

@@ -8,17 +8,15 @@
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "gpuopt/Dialect/NN/IR/ProductLayout.h"
 #include "gpuopt/Support/RowPitch.h"
+#include "gpuopt/Support/TensorType.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include <limits>
 
 using namespace mlir;
 using namespace gpuopt;
 using namespace gpuopt::nn;
-
-static RankedTensorType tensorType(Value value) {
-  return cast<RankedTensorType>(value.getType());
-}
 
 static RankedTensorType withShape(ArrayRef<int64_t> shape,
                                   RankedTensorType like) {
@@ -230,10 +228,31 @@ LogicalResult ReduceOp::inferReturnTypes(MLIRContext *context,
   return success();
 }
 
+/// Returns the number that a reduction of floating-point numbers begins with.
+static double neutralOf(ReductionKind kind) {
+  switch (kind) {
+  case ReductionKind::Sum:
+    return 0;
+  case ReductionKind::Prod:
+    return 1;
+  case ReductionKind::Max:
+    return -std::numeric_limits<double>::infinity();
+  case ReductionKind::Min:
+    return std::numeric_limits<double>::infinity();
+  }
+  llvm_unreachable("unknown kind of reduction");
+}
+
 OpFoldResult ReduceOp::fold(FoldAdaptor) {
   // Reducing dimensions of size 1 changes nothing, whatever the kind.
-  return getInput().getType() == getType() ? OpFoldResult(getInput())
-                                           : OpFoldResult();
+  if (getInput().getType() == getType())
+    return getInput();
+  auto element = dyn_cast<FloatType>(getType().getElementType());
+  if (element && tensorType(getInput()).getNumElements() == 0)
+    return DenseElementsAttr::get(
+        getType(),
+        ArrayRef<Attribute>(FloatAttr::get(element, neutralOf(getKind()))));
+  return {};
 }
 
 LogicalResult PartialSumOp::inferReturnTypes(MLIRContext *context,
