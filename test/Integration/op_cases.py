@@ -486,7 +486,6 @@ for i, (shape, block) in enumerate([((1, 8, 2, 3), 2), ((2, 9, 1, 2), 3), ((2, 4
     add("resizing", "DepthToSpace", [shape], lambda x, b=block: F.pixel_shuffle(x, b), label=f"CRD{i}", blocksize=block, mode="CRD")
     add("resizing", "DepthToSpace", [shape], lambda x, b=block: F.pixel_shuffle(x.unflatten(1, (b * b, -1)).transpose(1, 2).flatten(1, 2), b), label=f"DCR{i}", blocksize=block)
 for i, (shape, block) in enumerate([((1, 2, 4, 6), 2), ((2, 1, 3, 3), 3), ((2, 3, 2, 4), 2)]):
-    add("resizing", "SpaceToDepth", [shape], lambda x, b=block: F.pixel_unshuffle(x, b), label=f"CRD{i}", blocksize=block, mode="CRD")
     add("resizing", "SpaceToDepth", [shape], lambda x, b=block: F.pixel_unshuffle(x, b).unflatten(1, (-1, b * b)).transpose(1, 2).flatten(1, 2), label=str(i), blocksize=block)
 
 import op_cases_places  # noqa: E402, F401  (more of CASES)
