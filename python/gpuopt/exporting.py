@@ -38,10 +38,10 @@ def export(
     buffers), and under which other names the module has those that are tied.
 
     Warns of a module in evaluation mode that dropout or batch normalisation is
-    active, of buffers other than running statistics that the forward changes
-    (training leaves them as they are), and of places where the forward stops
-    the gradient of a parameter, by ``detach`` or ``torch.no_grad``: ONNX has no
-    operator for that, so training lets the gradient pass.
+    active, and of buffers other than running statistics that the forward
+    changes: training leaves them as they are. ONNX has no operator that stops a
+    gradient, as ``detach`` and ``torch.no_grad`` do, so the file says beside
+    the graph which values no gradient passes.
 
     Args:
       module: a ``torch.nn.Module``; its training mode is restored afterwards.
@@ -94,10 +94,10 @@ def export(
         for part, was_training in modes:
             part.training = was_training
     _warn_of_changed_buffers(program.exported_program)
-    _warn_of_stopped_gradients(program.exported_program, module)
     _name_nodes(program.model)
     _strip(program.model)
     _mark_parameters(program.model, module)
+    _stop_gradients(program.model, _stopped_gradients(program.exported_program, module))
     _activate_dropout(program.model)
     size = sum(tensor.numel() * tensor.element_size() for tensor in module.state_dict().values())
     program.save(path, external_data=size > _LARGEST_INLINE_BYTES)
@@ -148,19 +148,8 @@ def _warn_of_changed_buffers(program: Any) -> None:
         )
 
 
-def _warn_of_stopped_gradients(program: Any, module: Any) -> None:
-    stops = _stopped_gradients(program, module)
-    if stops:
-        more = f" and {len(stops) - 5} more" if len(stops) > 5 else ""
-        warnings.warn(
-            f"the forward stops gradients at {', '.join(stops[:5])}{more}, by detach or torch.no_grad, which an ONNX graph cannot say: "
-            "in the trainer they pass, so it trains what comes before otherwise than PyTorch",
-            stacklevel=3,
-        )
-
-
 def _stopped_gradients(program: Any, module: Any) -> list[str]:
-    """The names of the nodes that stop a gradient on its way from an output to a parameter that is trained."""
+    """The names of the values that stop a gradient on its way from an output to a parameter that is trained."""
     parameters = dict(module.named_parameters(remove_duplicate=False))
     trained = {
         name
@@ -177,7 +166,7 @@ def _stopped_gradients(program: Any, module: Any) -> list[str]:
             leads.add(node)
     stops = [node for node in nodes if _stops_gradient(node) and node in depends and node in leads]
     # Of a region without gradients, only what is read behind it.
-    return [_place(node) for node in stops if any(user not in stops for user in node.users)]
+    return [node.name for node in stops if any(user not in stops for user in node.users)]
 
 
 def _is_differentiable(node: Any) -> bool:
@@ -189,13 +178,6 @@ def _is_differentiable(node: Any) -> bool:
 def _stops_gradient(node: Any) -> bool:
     is_detach = str(node.target) in ("aten.detach.default", "aten.detach_.default")
     return is_detach or node.meta.get("torch_fn", ("",))[0].startswith("wrap_with_set_grad_enabled")
-
-
-def _place(node: Any) -> str:
-    """The name that the node has in the file."""
-    modules = list(node.meta.get("nn_module_stack", {}).values())
-    submodule = modules[-1][0] if modules else ""
-    return f"{submodule}/{node.name}" if submodule else node.name
 
 
 def _parameters(module: Any, example_inputs: Sequence[Any]) -> Iterator[tuple[str, int | None]]:
@@ -267,6 +249,32 @@ def _mark_parameters(model: Any, module: Any) -> None:
             others = [other for other in names.get(id(parameter), []) if other != name]
             if others:
                 value.metadata_props["gpuopt.tied"] = json.dumps(others)
+
+
+def _stop_gradients(model: Any, names: Sequence[str]) -> None:
+    """Notes of the values that no gradient passes them; each is that of an Identity."""
+    import onnx_ir as ir
+
+    values = {value.name: value for node in model.graph for value in node.outputs}
+    lost = [name for name in names if name not in values]
+    if lost:
+        warnings.warn(
+            f"the forward stops gradients at {', '.join(lost)}, of which the exporter has left no trace: in the trainer they pass, "
+            "so it trains what comes before otherwise than PyTorch",
+            stacklevel=3,
+        )
+    for value in (values[name] for name in names if name in values):
+        producer = value.producer()
+        if producer.op_type != "Identity":
+            stop = ir.node("Identity", [value], name=f"{producer.name}_without_gradient")
+            for user, index in list(value.uses()):
+                if user is not stop:
+                    user.replace_input_with(index, stop.outputs[0])
+            stop.outputs[0].name = f"{value.name}_without_gradient"
+            stop.outputs[0].type, stop.outputs[0].shape = value.type, value.shape
+            model.graph.insert_after(producer, stop)
+            value = stop.outputs[0]
+        value.metadata_props["gpuopt.stops_gradient"] = "true"
 
 
 def _activate_dropout(model: Any) -> None:

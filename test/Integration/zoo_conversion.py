@@ -38,9 +38,6 @@ for _part in (zoo_text, zoo_vision, zoo_plain, zoo_generative):
         FAMILIES.setdefault(_family, {}).update(_models)
 MODELS = {name: make for models in FAMILIES.values() for name, make in models.items()}
 
-# Models whose files do not mean what the modules do: what `detach` stops passes there (docs/limits.md).
-NOT_AT_PARITY = {"vector-quantised"}
-
 HEADER = """# Models that convert
 
 Small models with random weights, of transformers, of timm and of plain torch.nn, beside those of [models.md](models.md).
@@ -56,9 +53,6 @@ PYTHONPATH=python build/venv/bin/python test/Integration/zoo_conversion.py build
 ```
 
 With `--train` and names of models it trains these first.
-
-The gradient of vector-quantised is another one than PyTorch's, since its `detach` is not in the file
-([limits.md](limits.md)).
 
 Left out are four models that PyTorch's exporter refuses: DeepSeek-V2 (complex numbers), Phimoe, Nystromformer and
 EfficientNet of transformers.

@@ -7,6 +7,8 @@
 
 #include "NarrowTypes.h"
 
+#include "gpuopt/Dialect/NN/IR/ElementwiseVjp.h"
+
 using namespace mlir;
 using namespace gpuopt;
 
@@ -149,12 +151,36 @@ static LogicalResult bitCast(NodeConversion &c) {
       c.b.create<arith::ConstantOp>(DenseElementsAttr::get(type, integers)));
 }
 
+//===----------------------------------------------------------------------===//
+// Identity
+//===----------------------------------------------------------------------===//
+
+/// Returns the same numbers, which pass no gradient on.
+static Value withoutGradient(nn::TensorBuilder &b, Value x) {
+  SmallVector<int64_t> shape(b.shape(x)), joined(shape);
+  if (joined.empty())
+    joined.push_back(1);
+  auto same = b.create<nn::ConcatOp>(ValueRange{b.reshape(x, joined)}, 0);
+  same->setAttr(nn::kStopsGradient, b.getUnitAttr());
+  return b.reshape(same.getResult(), shape);
+}
+
+static LogicalResult identity(NodeConversion &c) {
+  bool stopsGradient = c.node.getInt("stops_gradient", 0) && c.has(0) &&
+                       c.isFloat(0) && !constantOf(c.input(0));
+  if (stopsGradient)
+    return c.yield(withoutGradient(c.b, c.input(0)));
+  c.outputs.push_back(c.sequence(0));
+  return success();
+}
+
 ArrayRef<OperatorEntry> gpuopt::castOperators() {
   static const OperatorEntry entries[] = {
       {"BitCast", bitCast, "constants"},
       {"Cast", cast,
        "2 to 16 bits in integers of 32 bits, uint32 in int64, 4 and 8 bits of "
        "floating-point in f32"},
-      {"CastLike", castLike, "2 to 16 bits in integers of 32 bits"}};
+      {"CastLike", castLike, "2 to 16 bits in integers of 32 bits"},
+      {"Identity", identity}};
   return entries;
 }

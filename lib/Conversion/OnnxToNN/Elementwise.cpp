@@ -299,11 +299,6 @@ static LogicalResult unary(NodeConversion &c) {
   return c.yield(c.b.createOrFold<OpT>(c.input(0)));
 }
 
-static LogicalResult identity(NodeConversion &c) {
-  c.outputs.push_back(c.sequence(0));
-  return success();
-}
-
 static LogicalResult negate(NodeConversion &c) {
   if (c.isFloat(0))
     return c.yield(c.b.neg(c.input(0)));
@@ -555,7 +550,6 @@ ArrayRef<OperatorEntry> gpuopt::elementwiseOperators() {
       {"GreaterOrEqual", comparison<F::OGE, I::sge>},
       {"HardSigmoid", hardSigmoid},
       {"HardSwish", hardSwish},
-      {"Identity", identity},
       {"IsInf", isInf},
       {"IsNaN", isNaN},
       {"LeakyRelu", leakyRelu},

@@ -64,16 +64,28 @@ static std::string tiedNames(const ValueInfoProto &info) {
   return "";
 }
 
+/// Whether gpuopt.export has noted that no gradient passes a value.
+static bool stopsGradient(const ValueInfoProto &info) {
+  return llvm::any_of(info.metadata_props(), [](const auto &entry) {
+    return entry.key() == "gpuopt.stops_gradient" && entry.value() == "true";
+  });
+}
+
 void GraphImporter::collectValueInfo() {
   for (const ValueInfoProto &info : graph.value_info()) {
+    if (stopsGradient(info))
+      stopping.insert(info.name());
     if (std::string names = tiedNames(info); !names.empty())
       tied[info.name()] = names;
     types.try_emplace(info.name(), &info.type());
     if (std::optional<bool> is = isTrained(info))
       trained[info.name()] = *is;
   }
-  for (const ValueInfoProto &info : graph.output())
+  for (const ValueInfoProto &info : graph.output()) {
     types.try_emplace(info.name(), &info.type());
+    if (stopsGradient(info))
+      stopping.insert(info.name());
+  }
 }
 
 Type GraphImporter::getType(const std::string &name) const {
@@ -214,6 +226,10 @@ LogicalResult GraphImporter::importNode(const NodeProto &node) {
     types.push_back(getType(*output));
     names.push_back(*output);
   }
+  if (node.op_type() == "Identity" && !names.empty() &&
+      stopping.contains(names.front()))
+    attributes.push_back(
+        builder.getNamedAttr("stops_gradient", builder.getI64IntegerAttr(1)));
   std::vector<const GraphProto *> graphs = getSubgraphs(node);
   StringRef domain = node.domain();
   auto op = NodeOp::create(

@@ -16,6 +16,7 @@
 #include "gpuopt/Dialect/Onnx/IR/OnnxOps.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace gpuopt::onnx {
 
@@ -66,6 +67,7 @@ private:
   llvm::StringMap<bool> trained; ///< Whether an initializer is a parameter.
   llvm::StringMap<std::string>
       tied; ///< An initializer's other names in the module, as JSON.
+  llvm::StringSet<> stopping; ///< Values that no gradient passes.
   llvm::StringMap<mlir::Value> values;
   mlir::Value none;
 };

@@ -616,3 +616,11 @@ func.func @sum_parts_rank(%x: tensor<4xf32>) {
   %0 = nn.sum_parts %x : tensor<4xf32>
   return
 }
+
+// -----
+
+func.func @stopping(%x: tensor<4xf32>) -> tensor<8xf32> {
+  // expected-error @below {{expects 'nn.stops_gradient' to be a unit on an 'nn.concat' of one operand, but got unit}}
+  %0 = nn.concat %x, %x dim 0 {nn.stops_gradient} : tensor<4xf32>, tensor<4xf32>
+  return %0 : tensor<8xf32>
+}

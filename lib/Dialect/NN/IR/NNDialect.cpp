@@ -125,6 +125,12 @@ LogicalResult NNDialect::verifyOperationAttribute(Operation *op,
       return op->emitOpError("expects '")
              << name << "' to be a unit on a 'math.roundeven', but got "
              << value;
+  } else if (name == kStopsGradient) {
+    if (!isa<ConcatOp>(op) || op->getNumOperands() != 1 ||
+        !isa<UnitAttr>(value))
+      return op->emitOpError("expects '")
+             << name << "' to be a unit on an 'nn.concat' of one operand, but "
+             << "got " << value;
   } else {
     return op->emitOpError("has an attribute '")
            << name << "', which 'nn' does not know";

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "gpuopt/Dialect/NN/IR/ElementwiseVjp.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "gpuopt/Support/TensorType.h"
 #include "mlir/IR/Builders.h"
@@ -286,7 +287,7 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *context,
 
 OpFoldResult ConcatOp::fold(FoldAdaptor adaptor) {
   if (getInputs().size() == 1)
-    return getInputs()[0];
+    return (*this)->hasAttr(kStopsGradient) ? OpFoldResult() : getInputs()[0];
   if (!getType().getElementType().isInteger() ||
       getType().getNumElements() > kMostFoldedIntegers ||
       !llvm::all_of(adaptor.getInputs(), [](Attribute input) {

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "gpuopt/Dialect/NN/IR/ElementwiseVjp.h"
 #include "gpuopt/Dialect/NN/IR/TensorBuilder.h"
 
 using namespace mlir;
@@ -49,6 +50,8 @@ void SliceOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
 
 void ConcatOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
                         ArrayRef<bool> wanted, MutableArrayRef<Value> result) {
+  if ((*this)->hasAttr(kStopsGradient))
+    return;
   TensorBuilder b(getLoc(), builder);
   SmallVector<int64_t> offsets(getType().getRank(), 0),
       strides(getType().getRank(), 1);

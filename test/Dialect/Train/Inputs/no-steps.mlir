@@ -26,7 +26,7 @@ func.func @forward(%x: tensor<f32> {nn.name = "x"}) -> (tensor<f32> {nn.name = "
 // -----
 
 train.variable @w parameter : tensor<4x8xf32>
-// expected-error @below {{expects a parameter that the loss depends on, but no gradient passes 'quantise', whose result is of integers or changes in steps}}
+// expected-error @below {{expects a parameter that the loss depends on, but no gradient passes 'quantise', which stops it, or whose result is of integers or changes in steps}}
 func.func @forward(%x: tensor<4x8xf32> {nn.name = "x"}) -> (tensor<4x8xf32> {nn.name = "y"}) {
   %w = train.read @w : tensor<4x8xf32>
   %0 = arith.mulf %w, %x : tensor<4x8xf32>

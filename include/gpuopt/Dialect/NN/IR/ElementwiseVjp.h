@@ -20,6 +20,10 @@ namespace gpuopt::nn {
 /// if nothing were rounded: quantisation-aware training needs that.
 inline constexpr llvm::StringLiteral kStraightThrough = "nn.straight_through";
 
+/// A unit attribute of an nn.concat of one operand, to which it passes no
+/// gradient. It stays until the backward is built; then the op folds.
+inline constexpr llvm::StringLiteral kStopsGradient = "nn.stops_gradient";
+
 /// Attaches DifferentiableOpInterface to the upstream `arith` and `math` ops
 /// that have a gradient, as ops on tensors.
 void registerElementwiseVjps(mlir::DialectRegistry &registry);

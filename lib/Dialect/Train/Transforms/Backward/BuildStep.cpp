@@ -19,6 +19,7 @@
 #include "Backward/StoppedGradient.h"
 #include "OptionRange.h"
 #include "gpuopt/Analysis/Memory/Buffers.h"
+#include "gpuopt/Dialect/NN/IR/ElementwiseVjp.h"
 #include "gpuopt/Dialect/Train/IR/Optimizers.h"
 #include "gpuopt/Dialect/Train/Transforms/Passes.h"
 #include "mlir/IR/IRMapping.h"
@@ -58,6 +59,9 @@ private:
     }
     forward.erase();
     eraseUnused();
+    // What stopped gradients folds from here on.
+    getOperation().walk(
+        [](nn::ConcatOp op) { op->removeDiscardableAttr(nn::kStopsGradient); });
   }
 
   //===--------------------------------------------------------------------===//

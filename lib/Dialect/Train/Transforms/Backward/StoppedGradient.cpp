@@ -20,6 +20,8 @@ using namespace gpuopt;
 static bool stops(Operation &op) {
   if (op.hasAttr(nn::kStraightThrough))
     return false;
+  if (op.hasAttr(nn::kStopsGradient))
+    return true;
   return isa<math::CeilOp, math::FloorOp, math::RoundEvenOp>(op) ||
          llvm::none_of(op.getResultTypes(), [](Type type) {
            return isa<FloatType>(getElementTypeOrSelf(type));
@@ -71,8 +73,10 @@ LogicalResult gpuopt::train::refuseWithoutGradients(Operation *forward,
   if (!stop) // a condition alone depends on a parameter
     stop = findStoppingOp(target, sources, true);
   if (stop)
-    return error << "no gradient passes '" << nameOf(stop->getLoc())
-                 << "', whose result is of integers or changes in steps";
+    return error
+           << "no gradient passes '" << nameOf(stop->getLoc())
+           << "', which stops it, or whose result is of integers or changes "
+              "in steps";
   return error << "there is none; frozen parameters and integer tensors are "
                   "not trained";
 }
