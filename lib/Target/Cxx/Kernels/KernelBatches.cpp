@@ -99,10 +99,16 @@ LogicalResult KernelPrinter::printTiles(device::LoopOp op,
   Block &body = op.getBody().front();
   Expression row = known[body.getArgument(0)];
   known[body.getArgument(0)] = {start};
+  llvm::SmallDenseSet<Value> products;
   for (Operation &inner : body) {
     if (!isTileLoad(&inner, op))
       continue;
     auto load = cast<device::LoadOp>(inner);
+    // Places that are products have to be known first.
+    for (Value index : load.getIndices())
+      if (isIn(index, body) && products.insert(index).second &&
+          failed(printOperation(index.getDefiningOp())))
+        return failure();
     FailureOr<Place> place = placeOf(load, load.getPattern(), load.getIndices(),
                                      load.getStrides(), load.getOffset());
     if (failed(place))
@@ -164,11 +170,17 @@ LogicalResult KernelPrinter::printBatches(device::LoopOp op,
   if (failed(printTiles(op, start)))
     return failure();
   declareBatched(op, iteration);
-  auto isTile = [&](Operation &inner) { return tiles.contains(&inner); };
+  auto isTile = [&](Operation *inner) { return tiles.contains(inner); };
   // Iterations behind the last one load what it loads, and are left out after
   // that.
   auto comesFirst = [&](Operation &inner) {
-    return work.comesWithLoads(&inner) && !isTile(inner);
+    if (work.isBatched(&inner))
+      return !isTile(&inner);
+    // The places of tiles have been printed with them.
+    return work.comesWithLoads(&inner) &&
+           llvm::any_of(inner.getUsers(), [&](Operation *user) {
+             return work.isBatched(user) && !isTile(user);
+           });
   };
   if (llvm::any_of(work.body, comesFirst)) {
     openIterations(isWhole
@@ -186,7 +198,7 @@ LogicalResult KernelPrinter::printBatches(device::LoopOp op,
     line("  break;");
   }
   for (Operation &inner : work.body)
-    if (!isTile(inner) && work.comesAfterLoads(&inner) &&
+    if (!isTile(&inner) && work.comesAfterLoads(&inner) &&
         failed(printOperation(&inner)))
       return failure();
   closeBrace();
