@@ -366,6 +366,17 @@ for i, (x, w, b, keywords) in enumerate([
     add("convolutions", "ConvTranspose", [[x, w, b]], lambda x, w, b, k=keywords: F.conv_transpose2d(x, w, b, **k), label=str(i),
         strides=[keywords["stride"]] * 2, pads=[keywords.get("padding", 0)] * 4,
         output_padding=[keywords.get("output_padding", 0)] * 2, kernel_shape=list(w[2:]))
+# The size of the result, from which the padding follows: an odd one has its larger half at the end, or at the beginning.
+for i, (cut, attributes) in enumerate([
+    (lambda y: y[:, :, :-1, :-1], dict(auto_pad="SAME_UPPER")), (lambda y: y[:, :, 1:, 1:], dict(auto_pad="SAME_LOWER")),
+    (lambda y: y[:, :, 2:-1, 1:], dict(output_shape=[4, 10])), (lambda y: F.pad(y, (0, 0, 0, 1)), dict(output_shape=[8, 11])),
+]):
+    add("convolutions", "ConvTranspose", [[(1, 2, 3, 5), (2, 3, 3, 3)]], lambda x, w, c=cut: c(F.conv_transpose2d(x, w, stride=2)), label=f"Sized{i}",
+        strides=[2, 2], kernel_shape=[3, 3], **attributes)
+add("convolutions", "ConvTranspose", [[(1, 2, 2, 3, 2), (2, 1, 3, 2, 3)]], lambda x, w: F.conv_transpose3d(x, w, stride=2)[:, :, :-1, :, :-1],
+    label="SizedVolume", strides=[2, 2, 2], auto_pad="SAME_UPPER")
+add("convolutions", "ConvTranspose", [[(1, 2, 4), (2, 3, 4)]], lambda x, w: F.conv_transpose1d(x, w, stride=2)[:, :, 1:-1], label="SizedLine",
+    strides=[2], auto_pad="SAME_UPPER")
 for i, (x, k, s, p) in enumerate([((2, 2, 4, 4), 2, 2, 0), ((1, 3, 7, 7), 3, 2, 1), ((2, 1, 5, 6), 3, 1, 0)]):
     add("convolutions", "MaxPool", [x], lambda x, k=k, s=s, p=p: F.max_pool2d(x, k, s, p), "apart", label=str(i),
         kernel_shape=[k] * 2, strides=[s] * 2, pads=[p] * 4)

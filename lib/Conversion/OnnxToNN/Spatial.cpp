@@ -187,20 +187,51 @@ static LogicalResult conv(NodeConversion &c) {
                                            window->dilations, groups));
 }
 
+/// Sets the padding of a transposed convolution of which output_shape or
+/// auto_pad give the size of the result. What is beyond the last window is
+/// added to `extra`, the output's own padding.
+static LogicalResult padToShape(NodeConversion &c, Window &window,
+                                MutableArrayRef<int64_t> extra) {
+  StringRef automatic = c.node.getString("auto_pad", "NOTSET");
+  auto shape = c.node.getInts("output_shape");
+  size_t dims = extra.size();
+  if (shape && !isUsable(*shape, dims, 1))
+    return c.fail("attribute output_shape must be at least 1 for each spatial "
+                  "dimension");
+  if (!shape && automatic != "SAME_UPPER" && automatic != "SAME_LOWER")
+    return success();
+  for (size_t dim = 0; dim < dims; ++dim) {
+    bool isDepth = dims == 3 && dim == 0;
+    size_t plane = dim + 2 - dims; // of two spatial dimensions
+    Span span = isDepth ? window.depth
+                        : Span{window.kernel[plane], window.strides[plane], 0,
+                               0, window.dilations[plane]};
+    int64_t size = c.type(0).getDimSize(2 + dim);
+    int64_t wanted = shape ? (*shape)[dim] : size * span.stride;
+    int64_t total =
+        (size - 1) * span.stride + span.covered() + extra[dim] - wanted;
+    extra[dim] += std::max<int64_t>(-total, 0);
+    total = std::max<int64_t>(total, 0);
+    int64_t low = automatic == "SAME_UPPER" ? total / 2 : total - total / 2;
+    (isDepth ? window.depth.low : window.pads[plane]) = low;
+    (isDepth ? window.depth.high : window.pads[plane + 2]) = total - low;
+  }
+  return success();
+}
+
 static LogicalResult convTranspose(NodeConversion &c) {
   if (!checkRanks(c))
     return failure();
   auto window = windowOf(c, c.type(1).getShape().drop_front(2));
   if (!window)
     return failure();
-  if (c.node.hasOnnxAttribute("output_shape") ||
-      c.node.getString("auto_pad", "NOTSET") != "NOTSET")
-    return c.fail("attributes output_shape and auto_pad are not supported");
   SmallVector<int64_t> extra = c.node.getInts(
       "output_padding", SmallVector<int64_t>(c.type(0).getRank() - 2, 0));
   if (!isUsable(extra, c.type(0).getRank() - 2, 0))
     return c.fail("attribute output_padding must be at least 0 for each "
                   "spatial dimension");
+  if (failed(padToShape(c, *window, extra)))
+    return failure();
   if (extra.size() == 1)
     extra.insert(extra.begin(), 0);
   int64_t extraDepth = extra.size() == 3 ? extra.front() : 0;
@@ -226,6 +257,13 @@ static LogicalResult convTranspose(NodeConversion &c) {
   if (!c.isShape(shape))
     return failure();
   shape.resize(4);
+  // Rows and columns from a stride on behind the last window are of no window.
+  SmallVector<int64_t> behind(4, 0), zeros(4, 0);
+  for (unsigned dim : {0u, 1u}) {
+    behind[1 + dim] =
+        std::max<int64_t>(extra[dim] - window->strides[dim] + 1, 0);
+    shape[1 + dim] -= behind[1 + dim];
+  }
   // The weights [in, out / groups, h, w] are those of the adjoint convolution.
   Value result = c.b.create<nn::ConvInputGradOp>(c.b.type(x).clone(shape), x, w,
                                                  window->strides, window->pads,
@@ -233,6 +271,10 @@ static LogicalResult convTranspose(NodeConversion &c) {
   if (isVolume)
     result = scatterDepth(c.b, result, c.type(0).getDimSize(0), window->depth,
                           groups, extraDepth);
+  if (behind != zeros)
+    result = c.b.create<nn::PadOp>(
+        result, zeros, behind, zeros,
+        c.b.getFloatAttr(c.b.type(result).getElementType(), 0));
   return addBias(c, result);
 }
 
@@ -381,8 +423,7 @@ ArrayRef<OperatorEntry> gpuopt::spatialOperators() {
        "one to three spatial dimensions, windows of up to 256 in a dimension "
        "where dilated or rounded up with pads counted"},
       {"Conv", conv, "one to three spatial dimensions"},
-      {"ConvTranspose", convTranspose,
-       "one to three spatial dimensions, no output_shape, no auto_pad"},
+      {"ConvTranspose", convTranspose, "one to three spatial dimensions"},
       {"GlobalAveragePool", globalAveragePool},
       {"GlobalMaxPool", globalMaxPool},
       {"MaxPool", maxPool,

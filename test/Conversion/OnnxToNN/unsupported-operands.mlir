@@ -80,7 +80,7 @@
 // CHECK-NEXT: Conv (opset 23) at 'channels': the weights do not fit the operand's channels and the groups
 // CHECK-NEXT: Conv (opset 23) at 'window': the window does not fit into the padded operand
 // CHECK-NEXT: Conv (opset 23) at 'conv_bias': the bias must have one element per channel
-// CHECK-NEXT: ConvTranspose (opset 23) at 'automatic': attributes output_shape and auto_pad are not supported
+// CHECK-NEXT: ConvTranspose (opset 23) at 'automatic': attribute output_shape must be at least 1 for each spatial dimension
 // CHECK-NEXT: ConvTranspose (opset 23) at 'extra': attribute output_padding must be at least 0 for each spatial dimension
 // CHECK-NEXT: ConvTranspose (opset 23) at 'fit': the weights do not fit the operand's channels and the groups
 // CHECK-NEXT: MaxPool (opset 23) at 'kernel': only one to three spatial dimensions, with attribute kernel_shape for each, are supported
@@ -215,7 +215,7 @@ onnx.graph @g(%x: tensor<2x6x4xf32>, %v: tensor<6xf32>, %w: tensor<6x6xf32>, %im
   %74 = onnx.node "Conv"(%image, %image) {group = 2 : i64} : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>) -> !onnx.unknown loc("channels")
   %75 = onnx.node "Conv"(%image, %image) {dilations = array<i64: 9, 1>} : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>) -> !onnx.unknown loc("window")
   %76 = onnx.node "Conv"(%image, %image, %v) : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<6xf32>) -> !onnx.unknown loc("conv_bias")
-  %77 = onnx.node "ConvTranspose"(%image, %image) {auto_pad = "VALID"} : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>) -> !onnx.unknown loc("automatic")
+  %77 = onnx.node "ConvTranspose"(%image, %image) {output_shape = array<i64: 3>} : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>) -> !onnx.unknown loc("automatic")
   %78 = onnx.node "ConvTranspose"(%image, %image) {output_padding = array<i64: -9, 9>} : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>) -> !onnx.unknown loc("extra")
   %79 = onnx.node "ConvTranspose"(%image, %image) : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>) -> !onnx.unknown loc("fit")
   %80 = onnx.node "MaxPool"(%image) {kernel_shape = array<i64: 2>} : (tensor<1x2x3x4xf32>) -> !onnx.unknown loc("kernel")
