@@ -15,7 +15,7 @@ from parity import measure, worst_gradient
 from training import OPTIMIZATION_FOR_ONE_STEP, Trainer, gradients_of
 
 # In one program: of each what no other has.
-TOGETHER = ["t5", "gpt-neo", "gemma2", "roberta", "deberta-v2", "whisper", "lstm-bidirectional", "conv3d"]
+TOGETHER = ["t5", "gpt-neo", "gemma2", "roberta", "deberta-v2", "whisper", "lstm-bidirectional", "conv3d", "wavenet"]
 
 
 class Together(torch.nn.Module):
