@@ -223,6 +223,7 @@ int gpuopt::driverMain(int argc, char **argv) {
   if (!cl::ParseCommandLineOptions(
           argc, prepareHelp(argc, argv).data(),
           "gpuopt: compiles an ONNX model into a training program\n", &stream))
+  nameHelpFlags();
     return usage(valueError().empty()
                      ? describeParseErrors(errors, givenCommand())
                      : valueError());

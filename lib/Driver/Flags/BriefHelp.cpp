@@ -80,6 +80,23 @@ void gpuopt::hideRareFlags() {
         option->setHiddenFlag(cl::Hidden);
 }
 
+void gpuopt::nameHelpFlags() {
+  auto word = [](cl::SubCommand &command) {
+    for (auto &[name, option] : cl::getRegisteredOptions(command))
+      if (name == "help")
+        option->setDescription("show this help (--help-all: with all flags)");
+      else if (name == "version")
+        option->setDescription("show the version");
+      else if (name == "help-list") // LLVM shows it in any case
+        option->setDescription("show the flags without their groups");
+      else if (name.starts_with("help-"))
+        option->setHiddenFlag(cl::ReallyHidden);
+  };
+  word(cl::SubCommand::getTopLevel());
+  for (cl::SubCommand *command : allCommands())
+    word(*command);
+}
+
 StringRef gpuopt::exampleOf(StringRef command) {
   return StringSwitch<StringRef>(command)
       .Case("compile", "gpuopt compile model.onnx -o program --batch-size 32")

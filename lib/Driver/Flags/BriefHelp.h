@@ -18,6 +18,10 @@ namespace gpuopt {
 /// many; --help-all shows them.
 void hideRareFlags();
 
+/// Words the help of LLVM's own flags by gpuopt's names, and keeps those that
+/// stand for the same out of all help.
+void nameHelpFlags();
+
 /// Returns the command line with --help-all in the words of LLVM's parser, and
 /// makes --help of the given command end with an example and where the other
 /// flags are.
