@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Commands/Process.h"
 #include "Flags/BriefHelp.h"
 #include "Flags/FlagGroups.h"
 #include "Flags/ParseErrors.h"
@@ -152,6 +153,13 @@ static int usage(const std::string &what) {
   return 1;
 }
 
+/// Prints each of several errors.
+static int usage(Error error) {
+  handleAllErrors(std::move(error),
+                  [](const ErrorInfoBase &one) { usage(one.message()); });
+  return 1;
+}
+
 /// Keeps the flags that LLVM's libraries declare for their developers out of
 /// the help.
 static void hideFlagsOfLibraries() {
@@ -192,11 +200,11 @@ static std::optional<int> runWithoutModel() {
     return profileRun(collectProfile());
   if (adviseCommand()) {
     Expected<AdviseOptions> asked = collectAdvise();
-    return asked ? adviseRun(*asked) : usage(toString(asked.takeError()));
+    return asked ? adviseRun(*asked) : usage(asked.takeError());
   }
   if (reportCommand()) {
     Expected<ReportOptions> asked = collectReport();
-    return asked ? reportRuns(*asked) : usage(toString(asked.takeError()));
+    return asked ? reportRuns(*asked) : usage(asked.takeError());
   }
   if (watchCommand())
     return watchRun(collectWatch());
@@ -231,16 +239,15 @@ int gpuopt::driverMain(int argc, char **argv) {
     return *status;
   if (calibrateCommand()) {
     Expected<CalibrateOptions> asked = collectCalibrate();
-    return asked ? calibrateDevice(*asked) : usage(toString(asked.takeError()));
+    return asked ? calibrateDevice(*asked) : usage(asked.takeError());
   }
   if (exportCommand()) {
     Expected<ExportOptions> asked = collectExport();
-    return asked ? exportModel(*asked) : usage(toString(asked.takeError()));
+    return asked ? exportModel(*asked) : usage(asked.takeError());
   }
   if (doctorCommand()) {
     Expected<DoctorOptions> asked = collectDoctor();
-    return asked ? examineInstallation(*asked)
-                 : usage(toString(asked.takeError()));
+    return asked ? examineInstallation(*asked) : usage(asked.takeError());
   }
   if (!compileCommand() && !trainCommand() && !planCommand() &&
       !predictCommand())
@@ -254,7 +261,7 @@ int gpuopt::driverMain(int argc, char **argv) {
   for (auto *collect : {collectTarget, collectOptimizer, collectLoss,
                         collectRun, collectModel, collectPrecision})
     if (Error error = collect(options))
-      return usage(toString(std::move(error)));
+      return usage(std::move(error));
   if (!chosenTarget.empty()) // of a command whose flags are right
     errs() << "gpuopt: " << chosenTarget << "\n";
   if (planCommand())

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Commands/Compilation.h"
+#include "Commands/Process.h"
 #include "Report/PlanPage.h"
 #include "Report/PlanSummary.h"
 #include "gpuopt/Planning/Recompute/LadderStore.h"
@@ -323,11 +324,8 @@ static PlanSummary findBatch(DriverOptions &options) {
 
 int gpuopt::planModel(const DriverOptions &given) {
   constexpr int kCurvePoints = 11;
-  if (llvm::Error error = checkFiles(given)) {
-    llvm::errs() << "gpuopt: error: " << llvm::toString(std::move(error))
-                 << "\n";
-    return 1;
-  }
+  if (llvm::Error error = checkFiles(given))
+    return failure(std::move(error));
   DriverOptions options = given;
   options.pipeline.ladders = std::make_shared<planning::LadderStore>();
   PlanSummary summary;

@@ -22,7 +22,11 @@ int gpuopt::failure(const Twine &what) {
   return 1;
 }
 
-int gpuopt::failure(Error error) { return failure(toString(std::move(error))); }
+int gpuopt::failure(Error error) {
+  handleAllErrors(std::move(error),
+                  [](const ErrorInfoBase &one) { failure(one.message()); });
+  return 1;
+}
 
 int gpuopt::become(ArrayRef<std::string> command) {
   outs().flush();

@@ -15,7 +15,8 @@
 
 namespace gpuopt {
 
-/// Prints "gpuopt: error: ..." and returns the exit status of a failure.
+/// Prints "gpuopt: error: ..." and returns the exit status of a failure. Joined
+/// errors have a line each.
 int failure(const llvm::Twine &what);
 int failure(llvm::Error error);
 
