@@ -217,11 +217,13 @@ static std::optional<int> runWithoutModel() {
 }
 
 int gpuopt::driverMain(int argc, char **argv) {
+  checkOutputAtExit();
   // The Python package has the flags of this command.
   if (argc > 1 && tokenizeCommand().getName() == argv[1])
     return tokenizeText(std::vector<std::string>(argv + 2, argv + argc));
   declareSettingFlags();
   hideRareFlags();
+  nameHelpFlags();
   hideFlagsOfLibraries();
   setVersionPrinter("gpuopt");
   if (std::string missing = describeMissingValue(argc, argv); !missing.empty())
@@ -231,7 +233,6 @@ int gpuopt::driverMain(int argc, char **argv) {
   if (!cl::ParseCommandLineOptions(
           argc, prepareHelp(argc, argv).data(),
           "gpuopt: compiles an ONNX model into a training program\n", &stream))
-  nameHelpFlags();
     return usage(valueError().empty()
                      ? describeParseErrors(errors, givenCommand())
                      : valueError());

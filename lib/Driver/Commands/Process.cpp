@@ -10,6 +10,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <unistd.h>
 #include <vector>
@@ -26,6 +27,23 @@ int gpuopt::failure(Error error) {
   handleAllErrors(std::move(error),
                   [](const ErrorInfoBase &one) { failure(one.message()); });
   return 1;
+}
+
+static void checkOutput() {
+  outs().flush();
+  std::error_code error = outs().error();
+  outs().clear_error(); // which would end the process
+  if (!error || error == std::errc::broken_pipe)
+    return;
+  failure("cannot write to the standard output: " + error.message());
+  _exit(1);
+}
+
+void gpuopt::checkOutputAtExit() {
+  // What is made before is destroyed afterwards.
+  outs();
+  errs();
+  std::atexit(checkOutput);
 }
 
 int gpuopt::become(ArrayRef<std::string> command) {

@@ -20,6 +20,11 @@ namespace gpuopt {
 int failure(const llvm::Twine &what);
 int failure(llvm::Error error);
 
+/// Makes an end of this process tell what could not be written to the standard
+/// output. Nothing is told where it is a pipe whose reader has ended, as `head`
+/// does after its lines; LLVM would end with an error of its own.
+void checkOutputAtExit();
+
 /// Runs a command in place of this process, so that it gets all signals and its
 /// end is that of this process. Returns an exit status if it cannot be run.
 int become(llvm::ArrayRef<std::string> command);

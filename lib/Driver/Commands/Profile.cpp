@@ -25,6 +25,7 @@
 #include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
 #include <csignal>
+#include <cstring>
 
 using namespace llvm;
 using namespace gpuopt;
@@ -140,6 +141,8 @@ static int runSteps(const RunCommand &command, bool keepsFiles) {
   int status =
       sys::ExecuteAndWait(program, arguments, std::nullopt, {},
                           /*SecondsToWait=*/0, /*MemoryLimit=*/0, &problem);
+  if (problem == strsignal(SIGPIPE)) // its output's reader has ended
+    return 128 + SIGPIPE;
   if (!problem.empty())
     return failure("'" + program + "': " + problem);
   if (status == 0 && !keepsFiles)

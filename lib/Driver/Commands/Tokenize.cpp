@@ -14,7 +14,8 @@
 using namespace llvm;
 using namespace gpuopt;
 
-static constexpr char kScript[] = R"(import sys
+static constexpr char kScript[] = R"(import signal, sys
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 try:
     from gpuopt.tokenizing import main
 except ImportError as error:
