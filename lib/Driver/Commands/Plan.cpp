@@ -293,6 +293,26 @@ static llvm::Error checkFiles(const DriverOptions &options) {
   return check("memory-timeline", timeline);
 }
 
+/// Says which batch was found, and of which one the plan is.
+static void tellLargest(std::optional<int64_t> given, bool takesLargest,
+                        int64_t largest) {
+  std::string text;
+  if (largest == 0)
+    return; // an error follows
+  if (!given)
+    text = llvm::formatv(
+        "batch size {0} is the largest that fits; this is its plan", largest);
+  else if (takesLargest)
+    text = llvm::formatv("batch size {0} does not fit; {1} is the largest that "
+                         "does, and this is its plan",
+                         *given, largest);
+  else
+    text = llvm::formatv("batch size {0} fits, and this is its plan; {1} is "
+                         "the largest that fits",
+                         *given, largest);
+  llvm::errs() << "gpuopt: " << text << "\n";
+}
+
 /// Finds the largest batch that fits. The plan is that of the given batch if
 /// that fits, else that of the largest one; if not even one sample fits, the
 /// summary has the error of a batch of one.
@@ -311,13 +331,10 @@ static PlanSummary findBatch(DriverOptions &options) {
   LargestBatch largest =
       largestBatch(options, takesLargest ? 1 : *given, plannedLargest);
   if (takesLargest) {
-    if (given && largest.size > 0)
-      llvm::errs() << "gpuopt: batch size " << *given
-                   << " does not fit; this is the plan of batch size "
-                   << largest.size << "\n";
     options.import.batchSize = std::max<int64_t>(largest.size, 1);
     summary.planned = largest.size > 0 ? plannedLargest : plan(options);
   }
+  tellLargest(given, takesLargest, largest.size);
   summary.largestBatch = largest;
   return summary;
 }

@@ -24,12 +24,15 @@ static void printBytes(StringRef name, int64_t bytes, llvm::raw_ostream &os) {
   os << llvm::formatv("  {0,-24}{1,12}", name, formatBytes(bytes));
 }
 
+/// With `namesBatch`, the batch is one that was looked for.
 static void printHeadline(const DriverOptions &options, const Planned &planned,
-                          llvm::raw_ostream &os) {
+                          bool namesBatch, llvm::raw_ostream &os) {
   const MemoryReport &memory = planned.memory;
   int64_t budget = options.pipeline.schedule.memoryBudget;
-  os << llvm::sys::path::filename(options.model) << ": "
-     << formatBytes(memory.totalBytes);
+  os << llvm::sys::path::filename(options.model);
+  if (namesBatch)
+    os << " with batch size " << *options.import.batchSize;
+  os << ": " << formatBytes(memory.totalBytes);
   if (budget > 0)
     os << " of " << formatBytes(budget);
   os << llvm::formatv(", {0:f2} % more time per step on {1}",
@@ -135,7 +138,7 @@ static void printLargest(const LargestBatch &largest, llvm::raw_ostream &os) {
 void PlanSummary::print(const DriverOptions &options,
                         llvm::raw_ostream &os) const {
   if (planned.status == 0) {
-    printHeadline(options, planned, os);
+    printHeadline(options, planned, largestBatch.has_value(), os);
     printMemory(options, planned.memory, os);
     printTransfers(planned.memory, os);
     printPeak(planned.memory, os);
