@@ -169,7 +169,7 @@ def main() -> int:
     parser.add_argument("--report", type=Path, default=ROOT / "build" / "gpu-check" / "report.md")
     parser.add_argument("--minutes", type=float, default=25)
     parser.add_argument("--skip-timing", action="store_true")
-    parser.add_argument("--torch-modes", default="default,max-autotune", help="modes of torch.compile")
+    parser.add_argument("--torch-modes", default="default,max-autotune", help="modes of torch.compile, or none")
     parser.add_argument("--only", help="the checks to make, as losses,timing; without it, all are made")
     options = parser.parse_args()
     if options.target == "cuda":
@@ -178,7 +178,7 @@ def main() -> int:
     deadline = Deadline(options.minutes)
     programs = open_programs(options, deadline, report)
     for program in programs:
-        program.torch_modes = options.torch_modes.split(",")
+        program.torch_modes = [mode for mode in options.torch_modes.split(",") if mode != "none"]
     run_checks(programs, options, report, deadline)
     report.write(options.report, options.junit_xml)
     print(report.markdown())

@@ -21,6 +21,7 @@ import copy
 import dataclasses
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -84,6 +85,26 @@ def reference_source(case: models.Case, weights: set[str], batch: int) -> tuple[
     start = next(index for index, line in enumerate(code) if line.startswith("def ")) + 1
     lines += [line.replace("device(type='cpu')", "place") for line in code[start:]]
     return "\n".join(lines) + "\n", constants
+
+
+def with_fused_attention(case: models.Case) -> models.Case:
+    """The case with the attention that transformers takes by default, by
+    scaled_dot_product_attention: what is timed is PyTorch at its best. The exported
+    file has the products and the softmax one by one."""
+    case = copy.deepcopy(case)
+    for module in case.module.modules():
+        if hasattr(getattr(module, "config", None), "_attn_implementation"):
+            module.config._attn_implementation = "sdpa"
+    return case
+
+
+MASKED_ATTENTION = re.compile(r"(scaled_dot_product_attention\.default\(\w+, \w+, \w+), \w+, scale")
+
+
+def with_causal_flag(source: str) -> str:
+    """Says that attention is causal by the flag, as transformers does outside of an
+    export, which leaves PyTorch the choice of a kernel."""
+    return MASKED_ATTENTION.sub(r"\1, None, 0.0, True, scale", source)
 
 
 def expectations(case: models.Case, check: Path, steps: int) -> list[float]:
@@ -171,10 +192,11 @@ def prepare(order: Order, folder: Path) -> None:
     check.mkdir()
     arrays = {**case.inputs, "labels": case.labels}
     weights = target / "model.safetensors"
-    source, constants = reference_source(case, set(safetensors.read(weights)), batch)
-    (check / "reference.py").write_text(source)
-    safetensors.write(check / "constants.safetensors", constants)
     is_large = weights.stat().st_size > LARGE_IN_BYTES
+    timed = with_fused_attention(case) if is_large else case
+    source, constants = reference_source(timed, set(safetensors.read(weights)), batch)
+    (check / "reference.py").write_text(with_causal_flag(source) if order.model.startswith("gpt2") else source)
+    safetensors.write(check / "constants.safetensors", constants)
     record = {
         "name": order.model, "precision": order.precision, "batch": batch, "loss": case.loss,
         "inputs": list(case.inputs), "learning_rate": case.learning_rate, "convolutional": case.convolutional,

@@ -18,7 +18,11 @@ BUILT_BEFORE = "trainer-cuda"  # a trainer that prepare.py has built
 
 
 class Failed(Exception):
-    """A check that does not hold."""
+    """A check that does not hold, with all that a command has printed."""
+
+    def __init__(self, text: str, output: str = ""):
+        super().__init__(text)
+        self.output = output
 
 
 class Skipped(Exception):
@@ -65,7 +69,7 @@ def execute(command: list, deadline: Deadline, environment: dict[str, str] | Non
             raise Skipped(f"no time was left after {allowed:.0f} s of it") from None
         raise Failed(f"{' '.join(command)}\ndoes not end within {allowed:.0f} s") from None
     if run.returncode != 0:
-        raise Failed(f"{' '.join(command)}\nstatus {run.returncode}\n{run.stdout[-4000:]}")
+        raise Failed(f"{' '.join(command)}\nstatus {run.returncode}\n{run.stdout[-4000:]}", run.stdout)
     return run.stdout
 
 
@@ -152,7 +156,7 @@ class Program:
         try:
             self.output = execute([*under, *command], self.deadline)
         except Failed as failed:
-            raise Failed(f"{failed}\n{self.diagnosis(command, under)}") from None
+            raise Failed(f"{failed}\n{self.diagnosis(command, under)}", failed.output) from None
         records = [json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()]
         return [record for record in records if "loss" in record], out
 

@@ -17,9 +17,11 @@ SCRIPTS = ROOT / "scripts" / "gpu_check"
 sys.path.append(str(SCRIPTS))
 
 import attention
+import check
 import checks
 import device
 import kernels
+import prepare
 import programs
 
 
@@ -185,3 +187,59 @@ def test_a_device_is_compared_with_what_was_assumed():
     assumed = {"name": "h200", "multiprocessors": 132, "bytesPerSecond": 4.1e12, "warpSize": 32}
     rows = device.differences(described, assumed)
     assert [(row["member"], round(row["ratio"], 3)) for row in rows] == [("multiprocessors", 0.864)]
+
+
+def test_races_count_where_gpuopt_has_written_the_kernel():
+    report = (
+        "========= Error: Race reported between Write access at {0}+0x8d30\n"
+        "=========     and Read access at {1}+0xae30 [64 hazards]\n"
+        "========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)\n"
+    )
+    library, own = "sm90_xmma_dgrad_execute_kernel__5x_cudnn", "gpuopt::fused_sum(const float *, float *)"
+    assert checks.is_race_of_libraries(programs.Failed("", report.format(library, library)))
+    assert not checks.is_race_of_libraries(programs.Failed("", report.format(library, own)))
+    assert not checks.is_race_of_libraries(programs.Failed("", "error: the training has failed"))
+
+
+def test_a_wrong_loss_of_what_is_timed_is_found():
+    program = ProgramWithLoss()
+    checks.check_torch_loss(program, 10.92, 10.91)
+    with pytest.raises(programs.Failed, match="the first loss is 11.0, PyTorch's is 10.9: they differ by 9.2e-03, allowed is 0.005"):
+        checks.check_torch_loss(program, 11.0, 10.9)
+
+
+class ProgramWithLoss:
+    record = {"precision": "fp16"}
+
+
+def test_causal_attention_is_said_by_its_flag():
+    line = "y = torch.ops.aten.scaled_dot_product_attention.default(q, k, v, expand_2, scale = 0.125)"
+    assert prepare.with_causal_flag(line) == line.replace("expand_2", "None, 0.0, True")
+
+
+def test_what_tells_most_comes_first(tmp_path):
+    found = []
+    for name, losses in (("vit-large", []), ("gpt2-large", []), ("mlp", [1.0]), ("resnet50-large", [])):
+        folder = tmp_path / name / "check"
+        folder.mkdir(parents=True)
+        (folder / "check.json").write_text(json.dumps({"name": name, "precision": "fp16", "losses": losses}))
+        found.append(programs.Program(folder.parent, "cuda", programs.Deadline(1)))
+    order = [(program.name, name) for program, name in check.order_of_checks(found)]
+    assert order[:4] == [("mlp", name) for name in checks.PARITY]
+    assert order[4:11:3] == [("gpt2-large", "timing"), ("resnet50-large", "timing"), ("vit-large", "timing")]
+    assert len(order) == len(set(order)) == 4 * (len(checks.CHECKS) - 1)
+
+
+def test_a_trainer_that_was_built_elsewhere_is_taken_where_it_starts(tmp_path):
+    folder = tmp_path / "mlp-fp32"
+    (folder / "check").mkdir(parents=True)
+    (folder / "check" / "check.json").write_text(json.dumps({"name": "mlp", "precision": "fp32", "losses": [1.0]}))
+    program = programs.Program(folder, "cuda", programs.Deadline(1))
+    built = folder / programs.BUILT_BEFORE
+    built.write_text("#!/bin/sh\nexit 0\n")
+    built.chmod(0o755)
+    assert checks.check_build(program) == "before"
+    assert (program.build / "trainer").exists()
+    built.write_text("#!/bin/sh\nexit 127\n")
+    with pytest.raises(programs.Failed, match="cmake -S"):
+        checks.check_build(program)

@@ -124,12 +124,17 @@ LogicalResult gpuopt::readHalfType(Operation *op, StringRef text,
   return success();
 }
 
-double gpuopt::timeInPrecision(Operation *op, FloatType half,
+OpWork gpuopt::workInPrecision(Operation *op, FloatType half,
                                const DeviceModel &device) {
   OpWork work = workOf(op, device);
   if (half) {
     work = withBytes(work, work.bytesRead / 2, work.bytesWritten / 2);
     work.elementType = half;
   }
-  return timeInNanoseconds(work, device);
+  return work;
+}
+
+double gpuopt::timeInPrecision(Operation *op, FloatType half,
+                               const DeviceModel &device) {
+  return timeInNanoseconds(workInPrecision(op, half, device), device);
 }

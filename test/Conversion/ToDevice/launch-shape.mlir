@@ -35,7 +35,7 @@
 // HOST-LABEL: device.kernel @fused_rows blocks 1024 threads 32 [
 // H200-LABEL: device.kernel @fused_rows blocks 512 threads 64 groups 2 resident 21 [
 // A100-LABEL: device.kernel @fused_rows blocks 512 threads 64 groups 2 resident 15 [
-// ADA-LABEL: device.kernel @fused_rows blocks 512 threads 64 groups 2 resident 4 [
+// ADA-LABEL: device.kernel @fused_rows blocks 512 threads 64 groups 2 resident 8 [
 // H200: device.loop row_groups %{{.*}} to %{{.*}} [] {
 // H200: device.loop lanes %{{.*}} to %{{.*}} multiple 16 [#device.combiner<sum>]
 

@@ -22,7 +22,7 @@
 // CHECK: store<8>({{.*}} + b * 2000 + i, fast_divide(row_2[t], sum), 2000 - i);
 
 // What one walk needs alone is held nowhere: threads stride over the row.
-// CHECK: LAUNCH_BOUNDS(256, 1) void fused_prod(
+// CHECK: LAUNCH_BOUNDS(256, 2) void fused_prod(
 // CHECK-NOT: row
 // CHECK: for (int64_t i = first_lane(); i < 8192; i += lane_step()) {
 // CHECK-NEXT: products *= load_vector(

@@ -174,7 +174,6 @@ TEST_F(CudnnOperationsTest, ChecksWhatItIsGiven) {
       "tensor 1 is not at a multiple of the 16 bytes that it promises"));
   EXPECT_TRUE(contains(error(x.data, nullptr),
                        "a variant pack has no pointer for tensor 3"));
-  EXPECT_TRUE(contains(error(x.data, x.data), "overlaps"));
   CudnnOperands more;
   for (int64_t id : {1, 2, 3, 4})
     more.add(id, id == 3 ? y.data : x.data);
@@ -182,6 +181,7 @@ TEST_F(CudnnOperationsTest, ChecksWhatItIsGiven) {
       "a variant pack has a pointer for tensor 4, which the graph does "
       "not have",
       [&] { plan.execute(handle, more, nullptr); });
+  EXPECT_TRUE(contains(error(x.data, x.data), "overlaps"));
 }
 
 // Tensors by value are read when the graph is executed.
