@@ -271,6 +271,10 @@ def _stop_gradients(model: Any, names: Sequence[str]) -> None:
                 if user is not stop:
                     user.replace_input_with(index, stop.outputs[0])
             stop.outputs[0].name = f"{value.name}_without_gradient"
+            for index, output in enumerate(model.graph.outputs):
+                if output is value:  # which keeps its name
+                    stop.outputs[0].name, value.name = value.name, f"{value.name}_with_gradient"
+                    model.graph.outputs[index] = stop.outputs[0]
             stop.outputs[0].type, stop.outputs[0].shape = value.type, value.shape
             model.graph.insert_after(producer, stop)
             value = stop.outputs[0]

@@ -124,6 +124,8 @@ def run_checks(programs: list[Program], options: argparse.Namespace, report: Rep
                 known.add(program.name)
                 report.outcomes.append(build)
             together = name in SIDE_BY_SIDE and not program.is_large
+            if not together:
+                parity.wait()  # what is measured is measured alone
             outcome = parity.outcome(program, name) if together else check_one(program, name, build, options)
             report.outcomes.append(outcome)
             if program.measured:
@@ -172,6 +174,10 @@ def main() -> int:
     parser.add_argument("--torch-modes", default="default,max-autotune", help="modes of torch.compile, or none")
     parser.add_argument("--only", help="the checks to make, as losses,timing; without it, all are made")
     options = parser.parse_args()
+    names = ["description", *CHECKS]
+    for name in options.only.split(",") if options.only else []:
+        if name not in names:
+            parser.error(f"--only: '{name}' is no check; they are {', '.join(names)}")
     if options.target == "cuda":
         find_libraries()
     report = Report(device_name(options.target))

@@ -35,13 +35,17 @@ TIMED_STEPS = 30
 REPEATED_STEPS = 5
 PROFILED_STEPS = 20
 SANITIZED_STEPS = 2
+LONGEST_TORCH_RUN_IN_SECONDS = 300  # max-autotune times kernels for minutes
 OWN_ATTENTION = re.compile("is computed by the runtime's own kernels, not by cuDNN: (.*)")
 MIB = 2**20
 
 
 def has_started(trainer: Path) -> bool:
     """Whether the libraries that a trainer was linked with are on this machine."""
-    return subprocess.run([trainer, "--help"], capture_output=True, check=False).returncode == 0
+    try:
+        return subprocess.run([trainer, "--help"], capture_output=True, check=False, timeout=30).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):  # of another processor
+        return False
 
 
 def check_build(program: Program) -> str:
@@ -173,13 +177,13 @@ RACING = re.compile("(?:Read|Write) access at (.*)\\+0x")
 
 
 def is_race_of_libraries(failed: Failed) -> bool:
-    """Whether racecheck names kernels alone that are not gpuopt's. Its report ends
-    with a summary, behind which a run of the program has failed for no other reason."""
+    """Whether racecheck ends with a summary of races, and names no kernel of gpuopt."""
     names = RACING.findall(failed.output)
-    return bool(names) and "RACECHECK SUMMARY" in failed.output and not any("gpuopt" in name for name in names)
+    is_whole = "RACECHECK SUMMARY" in failed.output and "application returned an error" not in failed.output
+    return bool(names) and is_whole and not any("gpuopt" in name for name in names)
 
 
-TORCH_TIMES: dict[tuple[str, str], dict[str, dict]] = {}  # by model and precision
+TORCH_TIMES: dict[tuple[str, str], dict[str, dict] | Skipped] = {}  # by model and precision
 
 
 def torch_times(program: Program) -> dict[str, dict]:
@@ -188,7 +192,12 @@ def torch_times(program: Program) -> dict[str, dict]:
         raise Skipped("--torch-modes none")
     key = (program.record["name"], program.record["precision"])
     if key not in TORCH_TIMES:
-        TORCH_TIMES[key] = measure_torch(program)
+        try:
+            TORCH_TIMES[key] = measure_torch(program)
+        except Skipped as skipped:
+            TORCH_TIMES[key] = skipped
+    if isinstance(TORCH_TIMES[key], Skipped):
+        raise TORCH_TIMES[key]
     return TORCH_TIMES[key]
 
 
@@ -199,8 +208,9 @@ def measure_torch(program: Program) -> dict[str, dict]:
     side = [sys.executable, Path(__file__).with_name("torch_side.py"), program.folder, program.weights(), program.target]
     command = [str(part) for part in [*side, TIMED_STEPS, *program.torch_modes]]
     program.deadline.allowed()
+    limit = min(LONGEST_TORCH_RUN_IN_SECONDS, program.deadline.seconds_left())
     try:
-        run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=max(1.0, program.deadline.seconds_left()))
+        run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=limit)
         output, error = run.stdout, run.stderr
     except subprocess.TimeoutExpired as late:
         output, error = (late.stdout or b"").decode(errors="replace"), "it took too long"

@@ -149,6 +149,17 @@ def test_gradients_stop_where_the_forward_stops_them(kinds, tmp_path):
     assert worst_gradient(module, gradients)[0] <= 1e-5
 
 
+def test_an_output_that_stops_gradients_keeps_its_name():
+    x = onnx_ir.val("x", onnx_ir.DataType.FLOAT, [2])
+    node = onnx_ir.node("Neg", [x], name="neg")
+    node.outputs[0].name = "y"
+    model = onnx_ir.Model(onnx_ir.Graph([x], node.outputs, nodes=[node], name="g"), ir_version=10)
+    exporting._stop_gradients(model, ["y"])
+    output = model.graph.outputs[0]
+    assert output.name == "y" and output.producer().op_type == "Identity" and output.producer().inputs[0] is node.outputs[0]
+    assert output.metadata_props == {"gpuopt.stops_gradient": "true"}
+
+
 def test_stops_that_the_exporter_loses_are_told():
     graph = onnx_ir.Graph([], [], nodes=[], name="g")
     with pytest.warns(UserWarning, match="the forward stops gradients at a, b, of which the exporter has left no trace"):

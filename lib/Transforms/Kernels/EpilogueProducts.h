@@ -44,7 +44,7 @@ mlir::LogicalResult readHalfType(mlir::Operation *op, llvm::StringRef text,
 OpWork workInPrecision(mlir::Operation *op, mlir::FloatType half,
                        const DeviceModel &device);
 
-/// Returns the time that it will take there.
+/// Returns the time that an op will take on a device, in nanoseconds, likewise.
 double timeInPrecision(mlir::Operation *op, mlir::FloatType half,
                        const DeviceModel &device);
 

@@ -215,7 +215,7 @@ inline void copy_rows(Context &ctx, void *to, size_t to_stride,
   CHECK_CUDA(cudaMemcpy2DAsync(to, to_stride, from, from_stride, bytes, rows,
                                cudaMemcpyDeviceToDevice, ctx.stream));
 }
-// Moves as many bytes of each row towards its beginning. `scratch` has room for
+// Moves `bytes` bytes of each row towards its beginning. `scratch` has room for
 // the bytes of all rows: a copy must not overlap what it reads.
 inline void move_in_rows(Context &ctx, char *rows, size_t stride, size_t to,
                          size_t from, size_t bytes, size_t count,

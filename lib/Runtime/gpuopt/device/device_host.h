@@ -214,7 +214,7 @@ inline void copy_rows([[maybe_unused]] Context &ctx, void *to, size_t to_stride,
     memcpy(static_cast<char *>(to) + row * to_stride,
            static_cast<const char *>(from) + row * from_stride, bytes);
 }
-// Moves as many bytes of each row towards its beginning. `scratch` has room for
+// Moves `bytes` bytes of each row towards its beginning. `scratch` has room for
 // the bytes of all rows.
 inline void move_in_rows([[maybe_unused]] Context &ctx, char *rows,
                          size_t stride, size_t to, size_t from, size_t bytes,

@@ -94,7 +94,7 @@ struct HeldRows {
   }
 };
 
-// The S strips of a warp, one behind the other.
+// Finds the S strips of a warp, which lie one behind the other.
 template <int S, class T, int D, template <class, int> class Rows>
 DEVICE void find_strips(Rows<T, D> (&strips)[S], const T *first) {
   UNROLL

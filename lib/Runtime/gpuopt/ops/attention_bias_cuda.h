@@ -111,6 +111,7 @@ KERNEL void __launch_bounds__(bias_gradient_tiles<T, D>().threads(),
                             const T *k, const T *v, const T *dy,
                             const RowStatistics *statistics, float *to) {
   constexpr TileSizes kSizes = bias_gradient_tiles<T, D>();
+  static_assert(kSizes.strips == 1);
   constexpr int kKeys = kSizes.other;
   const BiasTiles query_tiles(sums.rows, s.queries, kSizes.own),
       key_tiles(sums.keys, s.keys, kKeys);

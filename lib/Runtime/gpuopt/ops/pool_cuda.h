@@ -26,10 +26,12 @@ public:
                       1);
   }
   DEVICE Index quotient(Index x) const {
-    if constexpr (sizeof(Index) == 8)
+    if constexpr (sizeof(Index) == 8) {
       return x / divisor;
-    const uint32_t high = uint32_t(uint64_t(x) * factor >> 32);
-    return Index((high + uint32_t(x)) >> shift);
+    } else {
+      const uint32_t high = uint32_t(uint64_t(x) * factor >> 32);
+      return Index((high + uint32_t(x)) >> shift);
+    }
   }
   DEVICE Index get() const { return divisor; }
 
@@ -70,7 +72,7 @@ struct PoolLaunch {
 template <class Index>
 struct PoolPlace {
   DEVICE explicit PoolPlace(const PoolLaunch<Index> &s) {
-    const Index thread = Index(blockIdx.x) * kPoolThreads + Index(threadIdx.x);
+    const Index thread = Index(block()) * kPoolThreads + Index(threadIdx.x);
     exists = thread < s.threads;
     pixel = s.vectors.quotient(thread);
     c = (thread - pixel * s.vectors.get()) * kLanes;
