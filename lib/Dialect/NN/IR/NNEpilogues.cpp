@@ -19,9 +19,9 @@ using namespace gpuopt::nn;
 /// Instructions of a lane for an element: those of the formula, as
 /// LaneInstructions.cpp counts them, of which 15 are the tanh.
 static constexpr double kGeluInstructions = 24, kGeluGradientInstructions = 38;
-/// In bf16 cuBLASLt 13.1 takes longer than the formula: on an H200, a product of
-/// 65536 x 3072 x 768 took 1.69 ms with this epilogue, which alone took 0.42. That
-/// f16 and other devices are alike is an assumption.
+/// In bf16 cuBLASLt 13.1 takes longer than the formula: on an H200, a product
+/// of 65536 x 3072 x 768 took 1.69 ms with this epilogue, which alone took
+/// 0.42. That f16 and other devices are alike is an assumption.
 static constexpr double kHalfGeluGradientInstructions = 186;
 /// For a sum of columns.
 static constexpr double kSumInstructions = 3;
