@@ -78,8 +78,6 @@ def export(past: int, folder: pathlib.Path) -> None:
 
 
 def build(options: argparse.Namespace, work: pathlib.Path) -> None:
-    import gpuopt
-
     work.mkdir(parents=True, exist_ok=True)
     if not (work / "model.onnx").exists():
         export(options.past, work)

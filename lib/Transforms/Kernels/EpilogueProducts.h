@@ -39,8 +39,8 @@ bool isOutput(mlir::Value result);
 mlir::LogicalResult readHalfType(mlir::Operation *op, llvm::StringRef text,
                                  mlir::FloatType &type);
 
-/// Returns what an op will do on a device. Its operands and results are f32 now,
-/// and of type `half` later unless that is null.
+/// Returns what an op will do on a device. Its operands and results are f32
+/// now, and of type `half` later unless that is null.
 OpWork workInPrecision(mlir::Operation *op, mlir::FloatType half,
                        const DeviceModel &device);
 
