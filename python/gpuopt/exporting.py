@@ -165,7 +165,7 @@ def _stopped_gradients(program: Any, module: Any) -> list[str]:
         if any(user.op == "output" or (user in leads and _is_differentiable(user)) for user in node.users):
             leads.add(node)
     stops = [node for node in nodes if _stops_gradient(node) and node in depends and node in leads]
-    # Of a region without gradients, only what is read behind it.
+    # A value within a region without gradients needs no note: only what is read behind it does.
     return [node.name for node in stops if any(user not in stops for user in node.users)]
 
 
