@@ -8,8 +8,6 @@ import pytest
 from conftest import ROOT
 from gpuopt.driver import find_driver
 
-pytestmark = pytest.mark.alone
-
 
 def test_sides_train_by_turns(tmp_path):
     command = [sys.executable, ROOT / "benchmarks" / "train.py", "mlp", "--rounds=2", "--sides=gpuopt,eager"]
