@@ -2,11 +2,10 @@
 // the formula in double precision, a run of the kernels, and the comparison.
 #pragma once
 
+#include "AttentionKernels.h"
 #include "Machine.h"
 
 #include "../Runtime/Values.h"
-
-#include "gpuopt/ops/attention.h"
 
 #include <cmath>
 #include <functional>
