@@ -138,6 +138,11 @@ static void addTrain(OpPassManager &passes, const PipelineOptions &options) {
   // Each expansion has built its own mask; layers share one from here on. It
   // is merged before the steps are cloned from the function.
   passes.addPass(createCSEPass());
+  // Convolutions of images get a form for tensor cores, which multiply in half
+  // precision. The gradient is that of the new form, so it comes before the
+  // steps are built.
+  if (options.isForGpu && !options.precision.halfType.empty())
+    passes.addPass(nn::createRewriteStems());
   // Batch norms behind convolutions of single pixels become factors of their
   // weights. The steps that evaluate have their own form of it, and the
   // gradient is that of the product, so it comes before the steps are built.

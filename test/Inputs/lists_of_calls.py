@@ -3,7 +3,7 @@
 Prints the sources that name more than one op which is a call of the runtime
 (RuntimeCallOpInterface). Passes ask the interface and have no lists; only where
 the ops are defined and made are they known by name, and where one is recognised
-by the others that it consists of.
+by the others that it consists of, or becomes another.
 """
 import re
 import sys
@@ -13,7 +13,7 @@ root = Path(sys.argv[1])
 known = ("Dialect/NN/IR", "Conversion/OnnxToNN", "Dialect/NN/Transforms/AttentionPattern",
          "Dialect/NN/Transforms/RecognizeAttention", "Dialect/NN/Transforms/Decompose",
          "Transforms/Kernels/FuseEpilogues", "Transforms/Kernels/FuseRelus",
-         "Transforms/Kernels/SumOperands",
+         "Transforms/Kernels/SumOperands", "Dialect/NN/Transforms/RewriteStems",
          "Dialect/Train/Transforms/Backward/FoldRunningStatistics")
 dialect = "\n".join(path.read_text() for path in sorted((root / "include/gpuopt/Dialect/NN/IR").glob("*.td")))
 calls = [name for name, traits in re.findall(r"^def NN_(\w+Op)\s*:[^{]*?<\"\w+\", \[(.*?)\]> \{", dialect, re.M | re.S)

@@ -171,3 +171,17 @@ func.func @transposed_repeats(%x: tensor<4x8x1x1xf32>, %scale: tensor<8xf32>, %w
   %4 = nn.contract "abcd,de->abce" %3, %w : tensor<4x3x3x8xf32>, tensor<8x5xf32>
   return %4 : tensor<4x3x3x5xf32>
 }
+
+// Rows and inner dimensions of the image alternate in memory, so no product reads it as it lies. The transpose stays, and
+// one copy serves both products.
+// CHECK-LABEL: func.func @patches
+// CHECK: %[[ROWS:.*]] = nn.transpose %{{.*}} [0, 1, 3, 2, 4]
+// CHECK-DAG: nn.contract "nhwab,dab->nhwd" %[[ROWS]], %
+// CHECK-DAG: nn.contract "nhwab,nhwd->dab" %[[ROWS]], %arg2
+func.func @patches(%x: tensor<2x4x8x4x8xf32>, %w: tensor<16x64xf32>, %dy: tensor<2x4x4x16xf32>) -> (tensor<2x4x4x16xf32>, tensor<16x64xf32>) {
+  %0 = nn.transpose %x [0, 1, 3, 2, 4] : tensor<2x4x8x4x8xf32>
+  %1 = nn.reshape %0 : tensor<2x4x4x8x8xf32> to tensor<2x4x4x64xf32>
+  %2 = nn.contract "nhwk,dk->nhwd" %1, %w : tensor<2x4x4x64xf32>, tensor<16x64xf32>
+  %3 = nn.contract "nhwk,nhwd->dk" %1, %dy : tensor<2x4x4x64xf32>, tensor<2x4x4x16xf32>
+  return %2, %3 : tensor<2x4x4x16xf32>, tensor<16x64xf32>
+}

@@ -186,14 +186,14 @@ func.func @sums_of_convolution(%x: tensor<4x3x3x8xf32>, %w: tensor<8x8x1x1xf32>,
   return %2#0 : tensor<4x3x3x8xf32>
 }
 
-// cuDNN adds up no channels of groups, nor three or twelve of them; frozen
-// statistics need no sums.
+// cuDNN adds up no channels of groups, nor three or twelve of them, nor behind
+// windows of more than 32 pixels; frozen statistics need no sums.
 // CONV-LABEL: func.func @no_sums_of_convolution
 // CONV-NOT: nn.conv_with_sums
 // CONV: return
 func.func @no_sums_of_convolution(%x: tensor<4x3x3x3xf32>, %w: tensor<8x3x1x1xf32>, %v: tensor<8x4x1x1xf32>,
-                                  %u: tensor<12x8x1x1xf32>, %t: tensor<8x12x1x1xf32>, %c: tensor<8xf32>,
-                                  %d: tensor<12xf32>) -> tensor<4x3x3x8xf32> {
+                                  %u: tensor<12x8x1x1xf32>, %t: tensor<8x12x1x1xf32>, %s: tensor<8x8x3x11xf32>,
+                                  %c: tensor<8xf32>, %d: tensor<12xf32>) -> tensor<4x3x3x8xf32> {
   %0 = nn.conv %x, %w strides [1, 1] pads [0, 0, 0, 0] dilations [1, 1] groups 1 : tensor<4x3x3x3xf32>, tensor<8x3x1x1xf32>
   %1:5 = nn.batch_norm %0, %c, %c, %c, %c epsilon 1.0e-5 momentum 0.1
       : tensor<4x3x3x8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
@@ -206,5 +206,8 @@ func.func @no_sums_of_convolution(%x: tensor<4x3x3x3xf32>, %w: tensor<8x3x1x1xf3
   %6 = nn.conv %5#0, %t strides [1, 1] pads [0, 0, 0, 0] dilations [1, 1] groups 1 : tensor<4x3x3x12xf32>, tensor<8x12x1x1xf32>
   %7:5 = nn.batch_norm %6, %c, %c, %c, %c epsilon 1.0e-5 momentum 0.1 frozen
       : tensor<4x3x3x8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
-  return %7#0 : tensor<4x3x3x8xf32>
+  %8 = nn.conv %7#0, %s strides [1, 1] pads [1, 5, 1, 5] dilations [1, 1] groups 1 : tensor<4x3x3x8xf32>, tensor<8x8x3x11xf32>
+  %9:5 = nn.batch_norm %8, %c, %c, %c, %c epsilon 1.0e-5 momentum 0.1
+      : tensor<4x3x3x8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+  return %9#0 : tensor<4x3x3x8xf32>
 }

@@ -43,10 +43,31 @@ static std::string specOf(StringRef lhs, StringRef rhs, StringRef result) {
   return (lhs + "," + rhs + "->" + result).str();
 }
 
+/// Returns whether rows, columns or inner dimensions of a product stand on both
+/// sides of another kind of dimension in an operand with these letters, so that
+/// no product reads the operand as it lies. Batches may be anywhere.
+static bool mixesKinds(StringRef letters, StringRef other, StringRef result) {
+  auto kindOf = [&](char letter) {
+    return std::pair(other.contains(letter), result.contains(letter));
+  };
+  SmallVector<std::pair<bool, bool>, 4> ended;
+  for (auto [index, letter] : llvm::enumerate(letters)) {
+    auto kind = kindOf(letter);
+    if (kind == std::pair(true, true) ||
+        (index > 0 && kindOf(letters[index - 1]) == kind))
+      continue;
+    if (llvm::is_contained(ended, kind))
+      return true;
+    ended.push_back(kind);
+  }
+  return false;
+}
+
 namespace {
 
 /// Turns contract(transpose(x), y) into one product: its letters for x take x's
-/// order.
+/// order. It stays where it makes a matrix of what is none, as patches of an
+/// image are: then one copy in this order serves all products that read it.
 struct AbsorbOperandTranspose : OpRewritePattern<ContractOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -55,15 +76,17 @@ struct AbsorbOperandTranspose : OpRewritePattern<ContractOp> {
     if (!isPlain(op))
       return failure();
     std::string lhs = op.getLhsLetters().str(), rhs = op.getRhsLetters().str();
-    Value a = absorb(op.getLhs(), lhs), b = absorb(op.getRhs(), rhs);
+    StringRef result = op.getResultLetters();
+    Value a = absorb(op.getLhs(), lhs, op.getRhsLetters(), result),
+          b = absorb(op.getRhs(), rhs, op.getLhsLetters(), result);
     if (a == op.getLhs() && b == op.getRhs())
       return failure();
-    rewriter.replaceOpWithNewOp<ContractOp>(
-        op, specOf(lhs, rhs, op.getResultLetters()), a, b);
+    rewriter.replaceOpWithNewOp<ContractOp>(op, specOf(lhs, rhs, result), a, b);
     return success();
   }
 
-  static Value absorb(Value operand, std::string &letters) {
+  static Value absorb(Value operand, std::string &letters, StringRef other,
+                      StringRef result) {
     auto transpose = operand.getDefiningOp<TransposeOp>();
     if (!transpose)
       return operand;
@@ -76,6 +99,9 @@ struct AbsorbOperandTranspose : OpRewritePattern<ContractOp> {
     std::string source = letters;
     for (auto [index, dim] : llvm::enumerate(transpose.getPermutation()))
       source[dim] = letters[index];
+    if (mixesKinds(source, other, result) &&
+        !mixesKinds(letters, other, result))
+      return operand;
     letters = source;
     return transpose.getInput();
   }

@@ -324,14 +324,18 @@ Decomposition<CrossEntropyOp>::decompose(TensorBuilder &b,
 }
 
 /// Whether cuDNN has engines for a convolution that add up the channels of its
-/// result: their vectors are of eight channels.
+/// result: their vectors are of eight channels, and their windows have at most
+/// 32 pixels.
 bool canAddUpChannels(ConvOp conv) {
-  constexpr int64_t kVector = 8;
+  constexpr int64_t kVector = 8, kMostPixels = 32;
   auto channels = [](Value value) {
     return cast<RankedTensorType>(value.getType()).getShape().back();
   };
+  ArrayRef<int64_t> window =
+      conv.getWeights().getType().getShape().take_back(2);
   return conv.getGroups() == 1 && channels(conv.getInput()) % kVector == 0 &&
-         channels(conv.getResult()) % kVector == 0;
+         channels(conv.getResult()) % kVector == 0 &&
+         window[0] * window[1] <= kMostPixels;
 }
 
 /// Has the convolution, if there is one, that makes the input of a batch norm

@@ -216,6 +216,31 @@ def FoldBatchNorms : Pass<"nn-fold-batch-norms"> {
   let statistics = [Statistic<"foldedCount", "folded", "batch norms that became part of a product">];
 }
 
+def RewriteStems : Pass<"nn-rewrite-stems"> {
+  let summary = "Gives the convolutions that read images a form for tensor cores";
+  let description = [{
+    A convolution in one group whose input follows from the function's inputs and
+    constants alone, so that nothing asks for its gradient, is rewritten if its
+    channels are no multiple of 8. If its windows do not overlap and nothing is
+    padded, it becomes an nn.contract of its windows, in the order of the weights.
+    Elsewhere, an input of 3 to 7 channels and its weights get channels of zeros.
+
+    ```mlir
+    %0 = nn.conv %x, %w strides [4, 4] pads [0, 0, 0, 0] dilations [1, 1] groups 1
+      : tensor<8x32x32x3xf32>, tensor<64x3x4x4xf32>
+    // becomes
+    %1 = nn.reshape %x : tensor<8x32x32x3xf32> to tensor<8x8x4x8x4x3xf32>
+    %2 = nn.transpose %1 [0, 1, 3, 5, 2, 4] : tensor<8x8x4x8x4x3xf32>
+    %3 = nn.reshape %2 : tensor<8x8x8x3x4x4xf32> to tensor<8x8x8x48xf32>
+    %4 = nn.reshape %w : tensor<64x3x4x4xf32> to tensor<64x48xf32>
+    %0 = nn.contract "nhwk,dk->nhwd" %3, %4 : tensor<8x8x8x48xf32>, tensor<64x48xf32>
+    ```
+  }];
+  let dependentDialects = ["::gpuopt::nn::NNDialect", "::mlir::arith::ArithDialect"];
+  let statistics = [Statistic<"productCount", "products", "convolutions that became products">,
+                    Statistic<"paddedCount", "padded", "convolutions that got channels of zeros">];
+}
+
 def Decompose : Pass<"nn-decompose"> {
   let summary = "Turns composite ops into elementwise work and reductions";
   let description = [{
