@@ -238,12 +238,41 @@ TEST_F(ReportToTest, GoesOnWhenTheDiskIsFull) {
 //===----------------------------------------------------------------------===//
 
 static StepProgress half_way() {
-  return {50, 100, 50, 3.25, 8, 2, 5, 16, false, size_t(3) << 20, ""};
+  return {50, 100, 50, 3.25, 8, 2, 100, 5, 16, false, size_t(3) << 20, ""};
 }
 
 TEST(Progress, IsALineWithoutATerminal) {
   EXPECT_EQ(progress_line(half_way()),
             "step 50/100  loss 3.2500  160 samples/s  8.0 ms  0:05 left");
+}
+
+// Returns the steps that have a line in a run that begins after `begun_at`.
+static std::vector<int64_t> steps_told(int64_t every, int64_t steps,
+                                       int64_t begun_at = 0) {
+  const Progress progress(every);
+  std::vector<int64_t> told;
+  StepProgress now;
+  now.steps = steps;
+  for (now.step = begun_at + 1; now.step <= steps; now.step++) {
+    now.done = now.step - begun_at;
+    if (progress.is_due(now))
+      told.push_back(now.step);
+  }
+  return told;
+}
+
+TEST(Progress, IsSparingInLongRuns) {
+  EXPECT_EQ(steps_told(kAuto, 50).size(), 50u);
+  EXPECT_EQ(steps_told(kAuto, 51).size(), 27u); // 1, 2, 4, ..., 50, 51
+  const std::vector<int64_t> long_run = steps_told(kAuto, 1000);
+  EXPECT_EQ(long_run.size(), 51u);
+  EXPECT_EQ((std::vector<int64_t>(long_run.begin(), long_run.begin() + 3)),
+            (std::vector<int64_t>{1, 20, 40}));
+  EXPECT_EQ(steps_told(kAuto, 1000, /*begun_at=*/975),
+            (std::vector<int64_t>{976, 980, 1000}));
+  EXPECT_EQ(steps_told(kAuto, 100000).size(), 201u);
+  EXPECT_EQ(steps_told(/*every=*/4, 10), (std::vector<int64_t>{4, 8, 10}));
+  EXPECT_TRUE(steps_told(/*every=*/0, 10).empty());
 }
 
 // Returns how many characters a text in UTF-8 has.

@@ -78,7 +78,7 @@ function showFacts(parent, run) {
     if (last >= 0) fact(facts, numberText(values.mean[last]), `${name.replace(/_/g, " ")} of validation, step ${numberText(values.x[last])}`);
   }
   if (figures.step_ms) {
-    fact(facts, timeText(figures.step_ms), "a step");
+    fact(facts, timeText(figures.step_ms), "a step, without the first");
     fact(facts, numberText((1000 * run.samples_per_step) / figures.step_ms), "samples per second");
     fact(facts, `${((100 * figures.data_wait_ms) / figures.step_ms).toFixed(1)} %`, "of a step waits for data");
   }

@@ -189,15 +189,19 @@ inline constexpr SettingInfo kRunSettings[] = {
                  "constants.safetensors of the program (default: the file in "
                  "the executable's folder or the one above)",
                  "FILE"),
-    detail::run("logging-steps", &detail::S::logging_steps, at_least(0),
-                "steps between lines of progress; a terminal shows a bar "
-                "instead; 0: neither"),
+    detail::run(
+        "logging-steps",
+        Field::integer_or_word(&detail::S::logging_steps, "auto", kAuto),
+        at_least(0),
+        "steps between lines of progress; a terminal shows a bar "
+        "instead; 0: neither; auto: about 50 lines, and one for every 500 "
+        "steps at least"),
     detail::run("quiet", &detail::S::quiet, {},
                 "nothing on the terminal but warnings and errors"),
     detail::run("report-to", Field(&detail::S::report_to, kReportToNames), {},
-                "what gets the numbers of every --logging-steps steps: "
-                "tensorboard writes event files to the folder tensorboard of "
-                "the results"),
+                "what gets the numbers of every --logging-steps steps, or of "
+                "each step with auto and 0: tensorboard writes event files to "
+                "the folder tensorboard of the results"),
     detail::run("eval-steps", &detail::S::eval_steps, at_least(0),
                 "steps between validations; 0: at the end alone"),
     detail::run("save-steps", &detail::S::save_steps, at_least(0),

@@ -71,7 +71,7 @@ struct TrainingSettings : Hyperparameters {
   uint64_t seed = 42;
   bool shuffle = true, autotune = true, flush_denormals = true,
        save_best = false, quiet = false, nvtx = false;
-  int64_t logging_steps = 1, eval_steps = 0, save_steps = 0;
+  int64_t logging_steps = kAuto, eval_steps = 0, save_steps = 0;
   int64_t save_total_limit = 0;
   int64_t profile_warmup = 3, profile_active = 10;
   int64_t num_threads = 0, num_workers = 2, prefetch_factor = 2;

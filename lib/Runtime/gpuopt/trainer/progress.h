@@ -1,5 +1,8 @@
 // What a run shows of its steps: on a terminal a bar at the bottom, which is
-// drawn over, and elsewhere a line for every --logging-steps steps.
+// drawn over, and elsewhere a line for every --logging-steps steps. With
+// --logging-steps auto, a short run has a line for each step, and a long one a
+// line for the first step and one for every 500 steps at least, which is the
+// interval of Hugging Face's Trainer.
 //
 //   38% ━━━━━━━━────────────  4560/12000  loss 3.2145  1204 samples/s  6.6 ms
 //   (data 2%)  43.6 MiB  0:49 left
@@ -7,6 +10,7 @@
 
 #include "gpuopt/device/device.h"
 #include "gpuopt/program/program.h"
+#include "gpuopt/settings/training_settings.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -23,15 +27,14 @@ struct StepProgress {
   int64_t step = 0, steps = 0; // of the whole run
   int64_t done = 0;            // by this process
   double loss = 0, ms = 0, data_wait_ms = 0;
-  double elapsed = 0; // seconds, of the steps that are done
+  double mean_ms = 0; // of the steps that count (RunSummary)
+  double elapsed = 0; // seconds since this process began its first step
   double each = 0;    // samples or tokens of a step
   bool counts_tokens = false;
   size_t allocated_bytes = 0;
   std::string losses; // of several outputs, as "  aux_loss 0.1234"
 
-  double rate() const {
-    return elapsed > 0 ? each * double(done) / elapsed : 0;
-  }
+  double rate() const { return mean_ms > 0 ? 1000 * each / mean_ms : 0; }
   const char *unit() const { return counts_tokens ? "tokens" : "samples"; }
   int64_t seconds_left() const {
     return int64_t(elapsed / double(done) * double(steps - step));
@@ -99,22 +102,36 @@ inline std::string progress_bar(const StepProgress &now, int columns) {
   return bar + figures;
 }
 
+// Returns the steps between lines of a run of so many steps, with
+// --logging-steps auto.
+inline int64_t logging_interval(int64_t steps) {
+  constexpr int64_t kMostLines = 50;
+  for (int64_t interval : {1, 2, 5, 10, 20, 50, 100, 200})
+    if (steps <= interval * kMostLines)
+      return interval;
+  return 500;
+}
+
 class Progress {
 public:
   // `every` is that of --logging-steps; 0 shows nothing.
   explicit Progress(int64_t every)
-      : every(every), has_bar(every > 0 && isatty(STDOUT_FILENO)) {}
+      : every(every), has_bar(every != 0 && isatty(STDOUT_FILENO)) {}
   ~Progress() { clear(); }
 
-  bool is_shown() const { return every > 0; }
-  // Whether a step is one that is told.
-  bool is_due(int64_t step, int64_t steps) const {
-    return every > 0 && (step % every == 0 || step == steps);
+  bool is_shown() const { return every != 0; }
+  // Whether a step is one that has a line.
+  bool is_due(const StepProgress &now) const {
+    if (every == 0 || now.step == now.steps)
+      return every != 0;
+    if (every != kAuto)
+      return now.step % every == 0;
+    return now.done == 1 || now.step % logging_interval(now.steps) == 0;
   }
 
   void show(const StepProgress &now) {
     if (!has_bar) {
-      if (is_due(now.step, now.steps))
+      if (is_due(now))
         printf("%s\n", progress_line(now).c_str());
       fflush(stdout);
       return;

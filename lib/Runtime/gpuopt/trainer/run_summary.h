@@ -114,11 +114,18 @@ public:
       memory.end();
       write();
       is_first = false;
+      first_step_ms = step_ms;
       return;
     }
     figures.steps++;
     figures.step_ms += step_ms;
     figures.data_wait_ms += data_wait_ms;
+  }
+  // Returns the mean time of the steps so far, as the verdict, the report and
+  // `gpuopt watch` count it: without the first, unless there is no other.
+  double mean_step_ms() const {
+    return figures.steps > 0 ? figures.step_ms / double(figures.steps)
+                             : first_step_ms;
   }
   void checkpoint(double stall_ms) { figures.checkpoint_ms += stall_ms; }
   MemoryWatch &get_memory() { return memory; }
@@ -168,6 +175,7 @@ private:
   MemoryWatch memory;
   RunFigures figures; // sums
   bool is_first = true;
+  double first_step_ms = 0;
   int64_t seconds_for_advice = 0;
 };
 

@@ -410,9 +410,9 @@ private:
     tell(loaders.train->take_news());
     if (progress.is_shown())
       progress.show({step, steps, done(), loss, ms, waited,
-                     milliseconds(start, now) / 1000, samples_of_step(program),
-                     program.tokens_per_batch > 0, ctx.allocated_bytes,
-                     text_of(parts)});
+                     summary.mean_step_ms(), milliseconds(start, now) / 1000,
+                     samples_of_step(program), program.tokens_per_batch > 0,
+                     ctx.allocated_bytes, text_of(parts)});
   }
   void tell(const std::string &news) {
     if (news.empty() || !progress.is_shown())
@@ -422,9 +422,8 @@ private:
   }
   void report(int64_t step, double loss, const std::vector<MetricValue> &parts,
               const StepState &state, double ms, double waited) {
-    const bool is_due = s.logging_steps == 0 ||
-                        step % std::max<int64_t>(1, s.logging_steps) == 0 ||
-                        step == steps;
+    const bool is_due = s.logging_steps <= 0 || // 0 or kAuto
+                        step % s.logging_steps == 0 || step == steps;
     if (events && is_due)
       events->add(step, step_scalars(program, loss, parts, state, ms, waited));
   }
