@@ -64,6 +64,7 @@ struct JudgedRun {
   RunDescription description;
   RunFigures figures;
   Verdict verdict;
+  Verdict estimated; ///< By estimated times; that of a run without a profile.
   std::optional<json::Object> plan; ///< Of its program, if it is known.
   std::string planProblem;          ///< Why a plan that is there is not read.
   bool isProfiled = false;
@@ -86,6 +87,7 @@ static Expected<JudgedRun> judgeRun(const std::string &run) {
   if (!figures)
     return figures.takeError();
   judged.figures = *figures;
+  judged.estimated = judge(judged.description.traits, judged.figures);
   judged.isProfiled = hasProfile(run);
   if (judged.isProfiled) {
     Expected<KeyAverages> profile = readProfile(run);
@@ -105,15 +107,19 @@ static Expected<JudgedRun> judgeRun(const std::string &run) {
 }
 
 static void printVerdict(const JudgedRun &run, bool plansFollow) {
-  outs() << formatv("{0} steps of {1:f1} ms on average, {2:f2} ms of them wait "
-                    "for data\n",
-                    run.figures.steps, run.figures.step_ms,
-                    run.figures.data_wait_ms);
+  outs() << run.figures.steps
+         << (run.figures.steps == 1 ? " step of " : " steps of ")
+         << gpuopt::detail::ms_text(run.figures.step_ms) << " on average, "
+         << gpuopt::detail::ms_text(run.figures.data_wait_ms)
+         << " of them wait for data\n";
   std::string verdict = describe(run.verdict, plansFollow);
   outs() << (verdict.empty() ? "verdict: none: the program has no estimates "
                                "and the run no profile; --profile active=3"
                              : verdict)
          << "\n";
+  if (run.estimated.bound != run.verdict.bound && !run.estimated.bound.empty())
+    outs() << "without the profile it would be " << run.estimated.bound << ": "
+           << run.estimated.why << "; measured times count more\n";
   printOthers(run.figures, run.plan ? budgetCostOf(*run.plan) : 0);
   outs().flush();
 }

@@ -7,7 +7,8 @@
 //
 // Prints the profile of a run that has one. Of any other run, and of a program,
 // it runs a few steps of the trainer with --profile; their results go to a
-// folder that is removed afterwards.
+// folder that is removed afterwards. The run keeps the profile if the steps had
+// its own flags, so that `gpuopt advise` and `gpuopt report` judge by it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,6 +21,7 @@
 #include "gpuopt/Target/Cxx/EmitProgram.h"
 #include "gpuopt/settings/settings_table.h"
 #include "gpuopt/trainer/folder_marks.h"
+#include "gpuopt/trainer/profiling/profile_files.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
@@ -105,9 +107,42 @@ static bool namesOutput(ArrayRef<std::string> flags) {
   });
 }
 
+/// Copies the profile of a few steps to the folder of the run that they repeat.
+/// The file that makes it a profile comes last.
+static std::error_code copyProfile(StringRef from, StringRef run) {
+  std::string target = joinPath(run, kProfileFolder);
+  if (std::error_code code = sys::fs::create_directory(target))
+    return code;
+  for (StringRef name : {kTableFile, kTraceFile, kProfileFile})
+    if (std::error_code code =
+            sys::fs::copy_file(joinPath(joinPath(from, kProfileFolder), name),
+                               joinPath(target, name)))
+      return code;
+  return {};
+}
+
+/// Tells where the files of the steps are, which are about to be removed.
+/// `run`, which is empty if there is none, is given the profile.
+static void tellFiles(StringRef steps, StringRef run) {
+  if (run.empty()) {
+    outs() << "the files of these steps, the trace too, are removed again; "
+              "--output-dir FOLDER keeps them\n";
+    return;
+  }
+  if (std::error_code code = copyProfile(steps, run))
+    outs() << "the files of these steps are removed again, and '" << run
+           << "' has no profile of them: " << code.message() << "\n";
+  else
+    outs() << "the run has this profile now, for gpuopt advise and gpuopt "
+              "report: "
+           << joinPath(run, kProfileFolder) << "\n";
+}
+
 /// Runs the trainer, which prints its profile. Its files are removed unless the
-/// command says where they go.
-static int runSteps(const RunCommand &command, bool keepsFiles) {
+/// command says where they go, but for the profile, which goes to `run` if that
+/// is not empty.
+static int runSteps(const RunCommand &command, bool keepsFiles,
+                    StringRef run = "") {
   SmallString<128> temporary;
   sys::path::system_temp_directory(/*ErasedOnReboot=*/true, temporary);
   Expected<ScratchFolder> scratch =
@@ -146,8 +181,7 @@ static int runSteps(const RunCommand &command, bool keepsFiles) {
   if (!problem.empty())
     return failure("'" + program + "': " + problem);
   if (status == 0 && !keepsFiles)
-    outs() << "the files of these steps, the trace too, are removed again; "
-              "--output-dir FOLDER keeps them\n";
+    tellFiles(scratch->pathOf("run"), run);
   return status;
 }
 
@@ -195,5 +229,10 @@ int gpuopt::profileRun(const ProfileOptions &options) {
   command.arguments.insert(command.arguments.end(), flags.begin(), flags.end());
   std::vector<std::string> added = withWholePaths(options.arguments);
   command.arguments.insert(command.arguments.end(), added.begin(), added.end());
-  return runSteps(command, namesOutput(options.arguments));
+  SmallString<256> run;
+  if (options.arguments.empty()) { // the steps are those of the run
+    run = options.folder;
+    sys::fs::make_absolute(run);
+  }
+  return runSteps(command, namesOutput(options.arguments), run);
 }

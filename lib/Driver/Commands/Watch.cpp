@@ -103,12 +103,13 @@ static std::string headline(StringRef run, const RunMetrics &metrics,
     return text + "\n";
   }
   return text +
-         formatv(", {0:f1} samples/s, {1:f1} ms a step, {2:f1} % of it for "
-                 "data\n",
+         formatv(
+             ", {0} samples/s, {1} a step, {2:f1} % of it for data\n",
+             gpuopt::detail::per_second_text(
                  1000 * double(traits.batch_size * traits.accumulation_steps) /
-                     figures->step_ms,
-                 figures->step_ms,
-                 100 * figures->data_wait_ms / figures->step_ms)
+                 figures->step_ms),
+             gpuopt::detail::ms_text(figures->step_ms),
+             100 * figures->data_wait_ms / figures->step_ms)
              .str();
 }
 

@@ -132,16 +132,33 @@ bool gpuopt::noteValueError(const std::string &error) {
 
 const std::string &gpuopt::valueError() { return firstValueError(); }
 
+/// Returns the flag of a command that an argument gives; null if it gives none.
+static const cl::Option *flagGivenBy(StringRef argument,
+                                     cl::SubCommand &command) {
+  if (!argument.starts_with("-"))
+    return nullptr;
+  auto &flags = cl::getRegisteredOptions(command);
+  auto flag = flags.find(argument.split('=').first.ltrim('-'));
+  return flag == flags.end() ? nullptr : flag->second;
+}
+
 std::string gpuopt::describeMissingValue(int argc, char **argv) {
-  StringRef last = argv[argc - 1], name = last.ltrim('-');
-  if (argc < 3 || !last.starts_with("-"))
-    return "";
   for (cl::SubCommand *command : allCommands()) {
-    auto &flags = cl::getRegisteredOptions(*command);
-    auto flag = flags.find(name);
-    if (argv[1] == command->getName() && flag != flags.end() &&
-        flag->second->getValueExpectedFlag() == cl::ValueRequired)
-      return last.str() + " needs a value";
+    if (argc < 3 || argv[1] != command->getName())
+      continue;
+    for (int i = 2; i < argc; ++i) {
+      StringRef argument = argv[i];
+      const cl::Option *flag = flagGivenBy(argument, *command);
+      if (!flag || argument.contains('=') ||
+          flag->getValueExpectedFlag() != cl::ValueRequired)
+        continue;
+      if (i + 1 == argc)
+        return argument.str() + " needs a value";
+      StringRef value = argv[++i];
+      if (value.starts_with("--") && flagGivenBy(value, *command))
+        return argument.str() + " needs a value, but the flag " +
+               value.split('=').first.str() + " follows";
+    }
   }
   return "";
 }

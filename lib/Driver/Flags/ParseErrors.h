@@ -30,8 +30,8 @@ bool noteValueError(const std::string &error);
 /// Returns the first error of a value; nothing if all values are valid.
 const std::string &valueError();
 
-/// Returns an error if the flag at the end of the command line lacks its value,
-/// and else nothing.
+/// Returns an error if a flag lacks its value, since it is the last argument or
+/// another flag follows, and else nothing.
 std::string describeMissingValue(int argc, char **argv);
 
 } // namespace gpuopt

@@ -246,6 +246,15 @@ TEST(Progress, IsALineWithoutATerminal) {
             "step 50/100  loss 3.2500  160 samples/s  8.0 ms  0:05 left");
 }
 
+TEST(Progress, DoesNotRoundFewOrShortToNothing) {
+  StepProgress now = half_way();
+  now.ms = 0.04;
+  now.mean_ms = 40000;
+  now.elapsed = 7384;
+  EXPECT_EQ(progress_line(now),
+            "step 50/100  loss 3.2500  0.40 samples/s  0.04 ms  2:03:04 left");
+}
+
 // Returns the steps that have a line in a run that begins after `begun_at`.
 static std::vector<int64_t> steps_told(int64_t every, int64_t steps,
                                        int64_t begun_at = 0) {

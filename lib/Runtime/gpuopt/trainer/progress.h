@@ -11,6 +11,7 @@
 #include "gpuopt/device/device.h"
 #include "gpuopt/program/program.h"
 #include "gpuopt/settings/training_settings.h"
+#include "gpuopt/trainer/profiling/verdict.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -53,6 +54,15 @@ inline std::string clock_text(int64_t seconds) {
     snprintf(text, sizeof text, "%lld:%02lld", s / 60, s % 60);
   return text;
 }
+// "0.18 ms" or "87.3 ms"
+inline std::string step_ms_text(double ms) {
+  char text[64];
+  snprintf(text, sizeof text, ms < 1 ? "%.2f ms" : "%.1f ms", ms);
+  return text;
+}
+inline std::string rate_text(const StepProgress &now) {
+  return per_second_text(now.rate()) + " " + now.unit() + "/s";
+}
 } // namespace detail
 
 // Returns the line of a step.
@@ -62,10 +72,9 @@ inline std::string progress_line(const StepProgress &now) {
            static_cast<long long>(now.step), static_cast<long long>(now.steps),
            now.loss);
   const std::string losses = text + now.losses;
-  const long long left = now.seconds_left();
-  snprintf(text, sizeof text, "  %.0f %s/s  %.1f ms  %lld:%02lld left",
-           now.rate(), now.unit(), now.ms, left / 60, left % 60);
-  return losses + text;
+  return losses + "  " + detail::rate_text(now) + "  " +
+         detail::step_ms_text(now.ms) + "  " +
+         detail::clock_text(now.seconds_left()) + " left";
 }
 
 // Returns the bar with its figures, of at most `columns` characters: the bar is
@@ -85,12 +94,11 @@ inline std::string progress_bar(const StepProgress &now, int columns) {
            now.loss);
   add(text);
   add(now.losses);
-  snprintf(text, sizeof text, "  %.0f %s/s", now.rate(), now.unit());
-  add(text);
+  add("  " + detail::rate_text(now));
   add("  " + detail::clock_text(now.seconds_left()) + " left");
-  snprintf(text, sizeof text, "  %.1f ms (data %.0f%%)", now.ms,
+  snprintf(text, sizeof text, " (data %.0f%%)",
            now.ms > 0 ? 100 * now.data_wait_ms / now.ms : 0.0);
-  add(text);
+  add("  " + detail::step_ms_text(now.ms) + text);
   add("  " + human_bytes(double(now.allocated_bytes)));
   constexpr int kMostBar = 30;
   const int room = std::clamp(columns - 6 - int(figures.size()), 0, kMostBar);

@@ -117,6 +117,13 @@ inline std::string ms_text(double ms) {
   return text;
 }
 
+// Returns how many there are in a second: few are not rounded to whole ones.
+inline std::string per_second_text(double rate) {
+  char text[40];
+  snprintf(text, sizeof text, rate < 10 ? "%.2f" : "%.0f", rate);
+  return text;
+}
+
 inline std::string help_with_data(const RunTraits &run) {
   if (run.finds_workers)
     return "smaller files or cheaper transforms, or more cores: --num-workers "
