@@ -41,7 +41,7 @@ function timeText(milliseconds) {
   return seconds >= 1 ? `${numberText(seconds)} s` : `${numberText(milliseconds)} ms`;
 }
 
-// The ticks of an axis from `low` to `high`: at most about `count`, at 1, 2 or 5 times a power of ten.
+// The ticks of an axis from `low` to `high`: at most about `count`, but two at least, at 1, 2 or 5 times a power of ten.
 function ticks(low, high, count) {
   const raw = (high - low) / Math.max(1, count);
   if (!(raw > 0)) return [low];
@@ -49,7 +49,7 @@ function ticks(low, high, count) {
   const step = power * [1, 2, 5, 10].find((factor) => factor * power >= raw * 0.999);
   const found = [];
   for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) found.push(+(i * step).toPrecision(12));
-  return found;
+  return found.length < 2 ? ticks(low, high, 2 * Math.max(1, count)) : found;
 }
 // The ticks of a logarithmic axis: powers of ten or, where there are few, 1, 2 and 5 times these.
 function logTicks(low, high) {
