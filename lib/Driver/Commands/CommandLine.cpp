@@ -141,12 +141,13 @@ static cl::SubCommand &givenCommand() {
   return cl::SubCommand::getTopLevel();
 }
 
-/// Prints an error and, unless the error names a flag, where to find help.
+/// Prints an error and, unless it names a flag or what was meant, where to find
+/// help.
 /// Returns the exit status.
 static int usage(const std::string &what) {
   StringRef command = givenCommand().getName();
   errs() << "gpuopt: error: " << what;
-  if (!StringRef(what).contains("--"))
+  if (!StringRef(what).contains("--") && !StringRef(what).ends_with("?"))
     errs() << "; see gpuopt " << command << (command.empty() ? "" : " ")
            << "--help";
   errs() << "\n";
@@ -226,8 +227,8 @@ int gpuopt::driverMain(int argc, char **argv) {
   nameHelpFlags();
   hideFlagsOfLibraries();
   setVersionPrinter("gpuopt");
-  if (std::string missing = describeMissingValue(argc, argv); !missing.empty())
-    return usage(missing);
+  if (std::string error = findFlagError(argc, argv); !error.empty())
+    return usage(error);
   std::string errors;
   raw_string_ostream stream(errors);
   if (!cl::ParseCommandLineOptions(

@@ -142,13 +142,18 @@ static const cl::Option *flagGivenBy(StringRef argument,
   return flag == flags.end() ? nullptr : flag->second;
 }
 
-std::string gpuopt::describeMissingValue(int argc, char **argv) {
+std::string gpuopt::findFlagError(int argc, char **argv) {
   for (cl::SubCommand *command : allCommands()) {
     if (argc < 3 || argv[1] != command->getName())
       continue;
     for (int i = 2; i < argc; ++i) {
       StringRef argument = argv[i];
       const cl::Option *flag = flagGivenBy(argument, *command);
+      // LLVM's parser takes --overwrite for a group of -o and other letters.
+      if (!flag && argument.starts_with("--") &&
+          flagGivenBy(argument.substr(1, 2), *command))
+        return describeUnknownFlag(argument.split('=').first.ltrim('-'),
+                                   *command);
       if (!flag || argument.contains('=') ||
           flag->getValueExpectedFlag() != cl::ValueRequired)
         continue;

@@ -30,9 +30,11 @@ bool noteValueError(const std::string &error);
 /// Returns the first error of a value; nothing if all values are valid.
 const std::string &valueError();
 
-/// Returns an error if a flag lacks its value, since it is the last argument or
-/// another flag follows, and else nothing.
-std::string describeMissingValue(int argc, char **argv);
+/// Returns an error that LLVM's parser would not find, or would tell in other
+/// words: a flag lacks its value, since it is the last argument or another flag
+/// follows; or a flag that there is not begins with the letter of a short one.
+/// Else nothing.
+std::string findFlagError(int argc, char **argv);
 
 } // namespace gpuopt
 
