@@ -62,11 +62,14 @@ def page(tmp_path_factory, plan):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [400, 1600])
+@pytest.mark.parametrize("width", [400, 1000, 1600])
 def test_page(page, browser, width, scheme):  # noqa: F811
     browser.open(page, width, scheme)
     assert browser.errors() == []
     assert browser.run("return document.documentElement.scrollWidth") <= width
+    # On a telephone tables may be wider than their place, in which they are moved then.
+    cut = browser.run("return [...document.querySelectorAll('.scroll')].filter(place => place.scrollWidth > place.clientWidth).length")
+    assert width == 400 or cut == 0
     sections = browser.texts("section > h2")
     assert sections == ["Curves", "Memory", "What a budget costs", "What the backward reads of the forward", "Precision", "Profile",
                         "Versions and command lines"]
@@ -87,6 +90,11 @@ def test_page(page, browser, width, scheme):  # noqa: F811
     assert (bright[1] - bright[0] if scheme == "light" else bright[0] - bright[1]) > 500, colours
     picture = browser.driver.get_screenshot_as_png()
     assert len(picture) > 20000
+
+
+def test_ticks(page, browser):  # noqa: F811
+    browser.open(page)
+    assert browser.run("return [ticks(0, 4, 4), ticks(0.42, 9.3, 2.8), ticks(3, 3, 4)]") == [[0, 1, 2, 3, 4], [2, 4, 6, 8], [3]]
 
 
 def test_mouse(page, plan, browser):  # noqa: F811
