@@ -30,6 +30,14 @@ static std::string commandsWith(StringRef flag, const cl::SubCommand &command) {
   return text;
 }
 
+/// Returns what a flag of others would turn on, where that is always so.
+static std::string describeHabit(StringRef name) {
+  if (name == "drop-last" || name == "dataloader-drop-last")
+    return "; an epoch always leaves out the samples that do not fill a batch, "
+           "other ones in each epoch if they are shuffled";
+  return "";
+}
+
 static std::string describeUnknownFlag(StringRef name,
                                        cl::SubCommand &command) {
   if (std::string others = commandsWith(name, command); !others.empty())
@@ -43,6 +51,8 @@ static std::string describeUnknownFlag(StringRef name,
     names.push_back(flag.str());
   std::string meant = flag_meant_by(name, names),
               error = "there is no flag --" + name.str();
+  if (std::string habit = describeHabit(name); !habit.empty())
+    return error + habit;
   return meant.empty() ? error + "; --help-all lists all flags"
                        : error + "; did you mean --" + meant + "?";
 }
