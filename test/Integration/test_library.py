@@ -109,30 +109,47 @@ def test_c_has_the_bits_of_the_trainer(folder, trained, tmp_path):
     check_c_caller(build_caller("call_program.c", folder, library, tmp_path / "caller"), trained, tmp_path)
 
 
-def test_c_under_the_address_sanitizer(folder, trained, tmp_path):
-    """oneDNN and OpenMP keep memory until the process ends, so leaks are not looked for."""
-    build = tmp_path / "build"
+def build_sanitized(folder, build):
+    """A program's library under AddressSanitizer, in a folder that has its weights beside."""
     options = f"{OPTIMIZATION_FOR_ONE_STEP} -fsanitize=address -fno-omit-frame-pointer"
     execute(["cmake", "-S", folder, "-B", build, "-DBUILD_SHARED_LIBS=ON", "-DCMAKE_CXX_COMPILER=g++",
              f"-DCMAKE_CXX_FLAGS_RELEASE={options}"])
     execute(["cmake", "--build", build, "--target", "program"])
-    caller = build_caller("call_program.c", folder, build / "libprogram.so", tmp_path / "caller", "-fsanitize=address")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ASAN_OPTIONS", "detect_leaks=0")
-        shutil.copy(folder / "model.safetensors", tmp_path)
-        check_c_caller(caller, trained, tmp_path)
+    shutil.copy(folder / "model.safetensors", build.parent)
+    if (folder / "constants.safetensors").exists():
+        shutil.copy(folder / "constants.safetensors", build.parent)
+    return build / "libprogram.so"
 
 
-def test_two_programs_in_one_process(folder, forward_folder, tmp_path):
-    libraries = [path / "build-library" / "libprogram.so" for path in (folder, forward_folder)]
-    caller = build_caller("call_two_programs.cpp", folder, libraries[0], tmp_path / "caller")
+def test_c_under_the_address_sanitizer(folder, trained, tmp_path, monkeypatch):
+    """oneDNN and OpenMP keep memory until the process ends, so leaks are not looked for."""
+    sanitized = build_sanitized(folder, tmp_path / "build")
+    caller = build_caller("call_program.c", folder, sanitized, tmp_path / "caller", "-fsanitize=address")
+    monkeypatch.setenv("ASAN_OPTIONS", "detect_leaks=0")
+    check_c_caller(caller, trained, tmp_path)
+
+
+def check_two_programs(caller, folders, libraries):
     found = [[float.fromhex(number) for number in line.split()] for line in execute([caller, *libraries]).splitlines()]
     x = (np.arange(BATCH * 6) % 7).astype(np.float32).reshape(BATCH, 6) / np.float32(7)
-    with gpuopt.load(folder) as training, gpuopt.load(forward_folder) as inference:
+    with gpuopt.load(folders[0]) as training, gpuopt.load(folders[1]) as inference:
         losses = [training.step(x=x, labels=np.arange(BATCH) % 4) for _ in found]
         output = inference.forward(x=x)["logits"].flatten()[5]
     assert found == [[loss, output] for loss in losses]
     assert len(set(losses)) == len(losses) == 3
+
+
+def test_two_programs_in_one_process(folder, forward_folder, tmp_path):
+    libraries = [path / "build-library" / "libprogram.so" for path in (folder, forward_folder)]
+    check_two_programs(build_caller("call_two_programs.cpp", folder, libraries[0], tmp_path / "caller"), (folder, forward_folder), libraries)
+
+
+@pytest.mark.full
+def test_two_programs_under_the_address_sanitizer(folder, forward_folder, tmp_path, monkeypatch):
+    libraries = [build_sanitized(path, tmp_path / path.parent.name / "build") for path in (folder, forward_folder)]
+    caller = build_caller("call_two_programs.cpp", folder, libraries[0], tmp_path / "caller", "-fsanitize=address")
+    monkeypatch.setenv("ASAN_OPTIONS", "detect_leaks=0")
+    check_two_programs(caller, (folder, forward_folder), libraries)
 
 
 def test_the_api_alone_is_visible(folder):
