@@ -31,15 +31,20 @@ bool all_lie_in(const uint8_t *data, int64_t n, int64_t lowest, int64_t limit) {
     return n == 0;
   const T low = T(std::max(lowest, kLeast)),
           high = T(std::min(limit - 1, kMost));
-  bool is_outside = false;
-  for (int64_t begin = 0; begin < n && !is_outside; begin += kBlock) {
+  // The least and the most, since compilers make vectors of those, but not of
+  // conditions that are joined.
+  T least = high, most = low;
+  for (int64_t begin = 0; begin < n && least >= low && most <= high;
+       begin += kBlock) {
     T values[kBlock];
     const int64_t count = std::min(kBlock, n - begin);
     memcpy(values, data + size_t(begin) * sizeof(T), size_t(count) * sizeof(T));
-    for (int64_t i = 0; i < count; i++)
-      is_outside |= (values[i] < low) | (values[i] > high);
+    for (int64_t i = 0; i < count; i++) {
+      least = std::min(least, values[i]);
+      most = std::max(most, values[i]);
+    }
   }
-  return !is_outside;
+  return least >= low && most <= high;
 }
 
 inline bool all_lie_in(Type type, const uint8_t *data, int64_t n,
