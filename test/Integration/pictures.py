@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import multiprocessing
 import tarfile
 from pathlib import Path
 
@@ -28,13 +29,19 @@ def size_of(draw: np.random.Generator) -> tuple[int, int]:
     return (long, short) if draw.random() < 0.7 else (short, long)
 
 
-def write_classes(folder: Path, count: int, classes: int, seed: int = 1) -> None:
-    """A folder of JPEG pictures with a sub-folder for each class."""
+def write_photograph(path: Path, *seed: int) -> None:
+    """A JPEG file that is a function of the seed."""
     draw = np.random.default_rng(seed)
-    for i in range(count):
-        path = folder / f"class-{i % classes:03}" / f"{i:06}.jpg"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        photograph(draw, *size_of(draw)).save(path, quality=int(draw.integers(75, 96)))
+    photograph(draw, *size_of(draw)).save(path, quality=int(draw.integers(75, 96)))
+
+
+def write_classes(folder: Path, count: int, classes: int, seed: int = 1) -> None:
+    """A folder of JPEG pictures with a sub-folder for each class; 10,000 take two cores some minutes."""
+    files = [(folder / f"class-{i % classes:03}" / f"{i:06}.jpg", seed, i) for i in range(count)]
+    for parent in {path.parent for path, *_ in files}:
+        parent.mkdir(parents=True, exist_ok=True)
+    with multiprocessing.get_context("spawn").Pool() as pool:
+        pool.starmap(write_photograph, files, chunksize=16)
 
 
 def write_shards(folder: Path, shards: int, members: list[dict[str, bytes]]) -> None:
@@ -48,11 +55,12 @@ def write_shards(folder: Path, shards: int, members: list[dict[str, bytes]]) -> 
                     tar.addfile(info, io.BytesIO(content))
 
 
-def build_reader(folder: Path, execute, libraries=("JPEG", "PNG", "ZLIB")) -> Path:
+def build_reader(folder: Path, execute, libraries=("JPEG", "PNG", "ZLIB"), flags=None) -> Path:
     """Builds read_batches.cpp, which prepares batches without training; `execute` runs a command."""
     root = Path(__file__).resolve().parents[2]
     program = folder / "read_batches"
-    execute(["g++", "-std=c++20", "-O3" if libraries else "-O0", "-march=native", "-ffp-contract=off", "-fopenmp",
-             *(f"-DGPUOPT_HAS_{library}" for library in libraries), f"-I{root}/lib/Runtime", root / "test" / "Integration" / "read_batches.cpp", "-o", program,
+    flags = flags or ["-O3" if libraries else "-O0", "-march=native", "-fopenmp"]
+    execute(["g++", "-std=c++20", "-ffp-contract=off", *flags, *(f"-DGPUOPT_HAS_{library}" for library in libraries),
+             f"-I{root}/lib/Runtime", root / "test" / "Integration" / "read_batches.cpp", "-o", program,
              "-ldnnl", "-lOpenCL", "-ljpeg", "-lpng", "-lz"])
     return program
