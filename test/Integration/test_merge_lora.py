@@ -236,3 +236,46 @@ def test_refuses_strengths_that_are_not_certain(tmp_path):
         expect_refusal(f'has "init_lora_weights": "{name}", which may have changed the weights of the base model: merge the adapter by', tmp_path, layers, layers, init_lora_weights=name)
     for name in (True, False, "gaussian", "orthogonal"):
         assert merged_layers(tmp_path, layers, layers, init_lora_weights=name)["layers.10.fc"].any()
+
+
+class Logits(torch.nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, input_ids):
+        return self.model(input_ids, use_cache=False).logits
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", ["gpt2", "llama"])
+def test_what_peft_itself_saves(tmp_path, name):
+    peft = pytest.importorskip("peft", reason="peft (scripts/requirements-full.txt) is not installed")
+    from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
+
+    torch.manual_seed(0)
+    if name == "gpt2":
+        model = GPT2LMHeadModel(GPT2Config(n_layer=2, n_head=2, n_embd=32, n_positions=32, vocab_size=100))
+        config = dict(target_modules=["c_attn", "c_proj"], fan_in_fan_out=True)
+    else:
+        model = LlamaForCausalLM(LlamaConfig(num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1, hidden_size=32,
+                                             intermediate_size=48, vocab_size=100))
+        config = dict(target_modules="all-linear", use_rslora=True, alpha_pattern={"q_proj": 16}, rank_pattern={"v_proj": 2},
+                      modules_to_save=["lm_head"])
+    ids = torch.randint(0, 100, (2, 16))
+    gpuopt.export(Logits(model.eval()), (ids,), tmp_path / "base.onnx", input_names=["input_ids"], output_names=["logits"])
+    before = model(ids).logits.detach().numpy()
+    adapted = peft.get_peft_model(model, peft.LoraConfig(r=4, lora_alpha=8, **config))
+    with torch.no_grad():
+        for parameter_name, parameter in adapted.named_parameters():
+            if "lora_" in parameter_name or "modules_to_save" in parameter_name:
+                parameter.add_(0.1 * torch.randn_like(parameter))
+    adapted.save_pretrained(tmp_path / "adapter")
+    subprocess.run([find_driver(), "export", tmp_path / "base.onnx", "--merge-lora", tmp_path / "adapter", "-o", tmp_path / "merged.onnx"],
+                   check=True)
+    expected = adapted.merge_and_unload().eval()(ids).logits.detach().numpy()
+    session = onnxruntime.InferenceSession(tmp_path / "merged.onnx", providers=["CPUExecutionProvider"])
+    [found] = session.run(None, {"input_ids": ids.numpy()})
+    # The first norm divides by embeddings of about 0.02, which makes rounding count for more.
+    np.testing.assert_allclose(found, expected, atol=1e-4)
+    assert np.abs(expected - before).max() > 0.1
