@@ -44,7 +44,7 @@ KernelPrinter::placeOf(Operation *op, AccessPattern pattern, ValueRange indices,
     if (stride == 0)
       continue;
     if (index == laneIndex) {
-      place.lane = known.lookup(index).text;
+      place.lane = printed(index).text;
       place.laneStride += stride;
     } else if (stride == -1 && !analysis.isVarying(index)) {
       place.origin = operand(index).within(Binding::Product);
@@ -68,15 +68,13 @@ KernelPrinter::placeOf(Operation *op, AccessPattern pattern, ValueRange indices,
   return place;
 }
 
-std::string KernelPrinter::pointerText(Value pointer,
-                                       const Place &place) const {
+std::string KernelPrinter::pointerText(Value pointer, const Place &place) {
   std::string sum = place.sum();
-  return known.lookup(pointer).text + (sum.empty() ? "" : " + " + sum);
+  return printed(pointer).text + (sum.empty() ? "" : " + " + sum);
 }
 
-std::string KernelPrinter::elementText(Value pointer,
-                                       const Place &place) const {
-  return known.lookup(pointer).text + "[" +
+std::string KernelPrinter::elementText(Value pointer, const Place &place) {
+  return printed(pointer).text + "[" +
          (place.uniform.empty() ? "0" : place.uniform) + "]";
 }
 
@@ -126,22 +124,22 @@ LogicalResult KernelPrinter::printOp(device::RowOp op) {
 // Loads
 //===----------------------------------------------------------------------===//
 
-std::string KernelPrinter::uniformLoad(device::LoadOp op,
-                                       const Place &place) const {
+std::string KernelPrinter::uniformLoad(device::LoadOp op, const Place &place) {
   if (isHalf(op.getType()))
     return callText("load_scalar", {pointerText(op.getPointer(), place)});
   std::string element = elementText(op.getPointer(), place);
   return op.getType().isInteger(1) ? "(" + element + " != 0)" : element;
 }
 
-/// Returns a name for what a load reads: "x0_i" for the element of x0 at i.
-std::string KernelPrinter::loadStem(device::LoadOp op) const {
-  std::string stem = known.lookup(op.getPointer()).text;
-  std::string last = "0";
-  for (Value index : op.getIndices())
-    last = known.lookup(index).text;
-  bool isName =
-      llvm::all_of(last, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+/// Returns a name for what a load reads: "x0_i" for the element of x0 at i. Of a
+/// batch of loads, the index may be computed later, inside the batch.
+std::string KernelPrinter::loadStem(device::LoadOp op) {
+  std::string stem = printed(op.getPointer()).text, last = "0";
+  if (!op.getIndices().empty())
+    last = known.lookup(op.getIndices().back()).text;
+  bool isName = !last.empty() && llvm::all_of(last, [](char c) {
+    return llvm::isAlnum(c) || c == '_';
+  });
   return stem + "_" + (isName ? last : "at");
 }
 
@@ -163,7 +161,7 @@ LogicalResult KernelPrinter::printOp(device::LoadOp op) {
   case AccessPattern::Contiguous:
     text =
         isInRegisters(op.getPointer())
-            ? known.lookup(op.getPointer()).text + "[" + iteration + "]"
+            ? printed(op.getPointer()).text + "[" + iteration + "]"
             : contiguousText(op, "load" + mask, op.getAlignment(), {pointer});
     break;
   case AccessPattern::Strided:
@@ -224,8 +222,8 @@ LogicalResult KernelPrinter::printOp(device::StoreOp op) {
     return success();
   case AccessPattern::Contiguous:
     if (isInRegisters(op.getPointer()))
-      line(known.lookup(op.getPointer()).text + "[" + iteration +
-           "] = " + lanes + ";");
+      line(printed(op.getPointer()).text + "[" + iteration + "] = " + lanes +
+           ";");
     else
       print(contiguousText(op, "store", op.getAlignment(), {pointer, lanes}) +
             ";");

@@ -34,7 +34,7 @@ constexpr size_t kLongestInline = 64;
 LogicalResult KernelPrinter::printBody() {
   LogicalResult result = printBlock(kernel.getBody().front());
   stream << "}\n";
-  return result;
+  return failure(failed(result) || readsUnprinted);
 }
 
 std::string KernelPrinter::signature() {
@@ -107,8 +107,24 @@ LogicalResult KernelPrinter::printOperation(Operation *op) {
 // Values
 //===----------------------------------------------------------------------===//
 
-Expression KernelPrinter::operand(Value value) const {
-  Expression expression = known.lookup(value);
+/// Returns how a value is written, which something printed earlier has decided.
+/// A value that nothing has printed would be empty text, and so wrong code.
+const Expression &KernelPrinter::printed(Value value) {
+  auto found = known.find(value);
+  if (found != known.end())
+    return found->second;
+  if (!readsUnprinted)
+    emitError(value.getLoc())
+        << "kernel '" << name
+        << "' reads a value that its C++ does not define at that place: a "
+           "defect of gpuopt, please report it with the model";
+  readsUnprinted = true;
+  static const Expression missing{"0"};
+  return missing;
+}
+
+Expression KernelPrinter::operand(Value value) {
+  Expression expression = printed(value);
   // The index of a loop over lanes is the index of its first lane. Where it is
   // used as a number, each lane needs its own.
   if (auto argument = dyn_cast<BlockArgument>(value);

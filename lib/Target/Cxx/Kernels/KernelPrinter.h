@@ -63,7 +63,8 @@ private:
   mlir::LogicalResult printOperation(mlir::Operation *op);
 
   // Values.
-  Expression operand(mlir::Value value) const;
+  const Expression &printed(mlir::Value value);
+  Expression operand(mlir::Value value);
   void define(mlir::Value value, Expression expression, llvm::StringRef stem);
   std::string stemOf(mlir::Operation *op) const;
   std::string stemOfWork(mlir::Operation *op) const;
@@ -75,10 +76,10 @@ private:
                                  mlir::ValueRange indices,
                                  llvm::ArrayRef<int64_t> strides,
                                  int64_t offset);
-  std::string pointerText(mlir::Value pointer, const Place &place) const;
-  std::string elementText(mlir::Value pointer, const Place &place) const;
-  std::string uniformLoad(device::LoadOp op, const Place &place) const;
-  std::string loadStem(device::LoadOp op) const;
+  std::string pointerText(mlir::Value pointer, const Place &place);
+  std::string elementText(mlir::Value pointer, const Place &place);
+  std::string uniformLoad(device::LoadOp op, const Place &place);
+  std::string loadStem(device::LoadOp op);
   std::string contiguousText(mlir::Operation *op, const llvm::Twine &function,
                              int64_t alignment,
                              llvm::SmallVector<std::string> arguments);
@@ -128,6 +129,8 @@ private:
   NameLegaliser names;
   unsigned depth = 1;
   llvm::DenseMap<mlir::Value, Expression> known;
+  /// Something was read that nothing had printed, and an error has been told.
+  bool readsUnprinted = false;
   /// Statements under a condition that are not yet printed.
   llvm::SmallVector<std::string> pending;
   std::string pendingCondition;
