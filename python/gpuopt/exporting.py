@@ -41,7 +41,8 @@ def export(
     active, and of buffers other than running statistics that the forward
     changes: training leaves them as they are. ONNX has no operator that stops a
     gradient, as ``detach`` and ``torch.no_grad`` do, so the file says beside
-    the graph which values no gradient passes.
+    the graph which values no gradient passes, and which rows of embeddings get
+    none, as that of ``padding_idx``.
 
     Args:
       module: a ``torch.nn.Module``; its training mode is restored afterwards.
@@ -98,6 +99,7 @@ def export(
     _strip(program.model)
     _mark_parameters(program.model, module)
     _stop_gradients(program.model, _stopped_gradients(program.exported_program, module))
+    _note_padding(program.model, _padding_rows(program.exported_program))
     _activate_dropout(program.model)
     size = sum(tensor.numel() * tensor.element_size() for tensor in module.state_dict().values())
     program.save(path, external_data=size > _LARGEST_INLINE_BYTES)
@@ -178,6 +180,13 @@ def _is_differentiable(node: Any) -> bool:
 def _stops_gradient(node: Any) -> bool:
     is_detach = str(node.target) in ("aten.detach.default", "aten.detach_.default")
     return is_detach or node.meta.get("torch_fn", ("",))[0].startswith("wrap_with_set_grad_enabled")
+
+
+def _padding_rows(program: Any) -> dict[str, int]:
+    """The row that gets no gradient of each embedding that has one, by the name of what is taken from it."""
+    embeddings = [node for node in program.graph.nodes if str(node.target) == "aten.embedding.default"]
+    rows = {node.name: node.args[2] if len(node.args) > 2 else node.kwargs.get("padding_idx", -1) for node in embeddings}
+    return {name: row for name, row in rows.items() if row >= 0}
 
 
 def _parameters(module: Any, example_inputs: Sequence[Any]) -> Iterator[tuple[str, int | None]]:
@@ -279,6 +288,13 @@ def _stop_gradients(model: Any, names: Sequence[str]) -> None:
             model.graph.insert_after(producer, stop)
             value = stop.outputs[0]
         value.metadata_props["gpuopt.stops_gradient"] = "true"
+
+
+def _note_padding(model: Any, rows: dict[str, int]) -> None:
+    for node in model.graph:
+        for value in node.outputs:
+            if node.op_type == "Gather" and value.name in rows:
+                value.metadata_props["gpuopt.padding_row"] = str(rows[value.name])
 
 
 def _activate_dropout(model: Any) -> None:

@@ -160,6 +160,37 @@ def test_an_output_that_stops_gradients_keeps_its_name():
     assert output.metadata_props == {"gpuopt.stops_gradient": "true"}
 
 
+class Padded(nn.Module):
+    """Two embeddings, of which one is the head's weight as well, and has a gradient in all rows from there."""
+
+    def __init__(self):
+        super().__init__()
+        self.tokens = nn.Embedding(6, 4, padding_idx=1)
+        self.places = nn.Embedding(5, 4, padding_idx=-1)
+        self.plain = nn.Embedding(6, 4)
+        self.frequent = nn.Embedding(6, 4, padding_idx=0)
+
+    def forward(self, ids):
+        x = self.tokens(ids) * self.places(torch.arange(5)) + self.plain(ids).tanh() * self.frequent(ids)
+        return (x @ self.tokens.weight.T).square().sum()
+
+
+def test_padding_gets_no_gradient(tmp_path):
+    torch.manual_seed(0)
+    module, ids = Padded(), torch.tensor([[0, 1, 1, 2, 3], [4, 5, 1, 0, 0]])
+    with torch.no_grad():  # as rows are that were set after they were made
+        for embedding in (module.tokens, module.places, module.frequent):
+            embedding.weight[embedding.padding_idx] = torch.randn(4)
+    gpuopt.export(module, ids, tmp_path / "model.onnx", symbolic_batch=False)
+    trainer = Trainer(tmp_path / "model.onnx", tmp_path / "program", OPTIMIZATION_FOR_ONE_STEP, loss="none")
+    loss, gradients, _ = gradients_of(trainer, {"ids": ids.numpy()}, None)
+    expected = module(ids)
+    expected.backward()
+    assert loss == pytest.approx(expected.item(), rel=1e-5)
+    assert worst_gradient(module, gradients)[0] <= 1e-5
+    assert not gradients["places.weight"][4].any() and gradients["tokens.weight"][1].any()
+
+
 def test_stops_that_the_exporter_loses_are_told():
     graph = onnx_ir.Graph([], [], nodes=[], name="g")
     with pytest.warns(UserWarning, match="the forward stops gradients at a, b, of which the exporter has left no trace"):

@@ -155,8 +155,7 @@ static LogicalResult bitCast(NodeConversion &c) {
 // Identity
 //===----------------------------------------------------------------------===//
 
-/// Returns the same numbers, which pass no gradient on.
-static Value withoutGradient(nn::TensorBuilder &b, Value x) {
+Value gpuopt::withoutGradient(nn::TensorBuilder &b, Value x) {
   SmallVector<int64_t> shape(b.shape(x)), joined(shape);
   if (joined.empty())
     joined.push_back(1);

@@ -36,6 +36,9 @@ inline constexpr int64_t kMostLoopSteps = 1 << 16;
 
 class Iteration;
 
+/// Returns the same numbers, which pass no gradient on.
+mlir::Value withoutGradient(nn::TensorBuilder &b, mlir::Value x);
+
 /// A value of the graph: one tensor, or a sequence of them.
 struct Converted {
   llvm::SmallVector<mlir::Value> tensors;

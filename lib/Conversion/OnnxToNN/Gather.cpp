@@ -49,7 +49,7 @@ static Value gatherByNumber(NodeConversion &c, int64_t axis) {
   return c.b.reshape(taken, shape);
 }
 
-static LogicalResult gather(NodeConversion &c) {
+static LogicalResult pickEntries(NodeConversion &c) {
   RankedTensorType type = c.type(0);
   auto axis = c.axis(c.node.getInt("axis", 0), type.getRank());
   if (!axis)
@@ -111,6 +111,27 @@ static LogicalResult gather(NodeConversion &c) {
   for (int64_t dim = *axis; dim < type.getRank() - 1; ++dim)
     back.push_back(indexRank + dim);
   return c.yield(c.b.transpose(taken, back));
+}
+
+/// gpuopt.export notes the row of an embedding's padding, which is read like
+/// the others and gets no gradient.
+static LogicalResult gather(NodeConversion &c) {
+  if (failed(pickEntries(c)))
+    return failure();
+  int64_t padding = c.node.getInt("padding_row", -1);
+  RankedTensorType type = c.type(0);
+  if (padding < 0 || !c.isFloat(0) || constantOf(c.input(0)) ||
+      c.node.getInt("axis", 0) != 0)
+    return success();
+  Value indices = normalised(c, c.input(1), type.getDimSize(0));
+  Value isPadding = c.b.compare(arith::CmpIPredicate::eq, indices,
+                                c.b.splat(double(padding), c.b.type(indices)));
+  SmallVector<int64_t> shape(c.b.shape(indices));
+  shape.resize(shape.size() + type.getRank() - 1, 1);
+  Value &taken = c.outputs.back().tensors.front();
+  taken = c.b.select(c.b.reshape(isPadding, shape), withoutGradient(c.b, taken),
+                     taken);
+  return success();
 }
 
 /// Picks elements of a constant one by one.

@@ -71,10 +71,27 @@ static bool stopsGradient(const ValueInfoProto &info) {
   });
 }
 
+/// Returns the row of an embedding that gets no gradient, if gpuopt.export has
+/// noted one of what is taken from it.
+static std::optional<int64_t> paddingRow(const ValueInfoProto &info) {
+  int64_t row;
+  for (const auto &entry : info.metadata_props())
+    if (entry.key() == "gpuopt.padding_row" &&
+        !StringRef(entry.value()).getAsInteger(10, row))
+      return row;
+  return std::nullopt;
+}
+
+void GraphImporter::collectNotes(const ValueInfoProto &info) {
+  if (stopsGradient(info))
+    stopping.insert(info.name());
+  if (std::optional<int64_t> row = paddingRow(info))
+    paddingRows[info.name()] = *row;
+}
+
 void GraphImporter::collectValueInfo() {
   for (const ValueInfoProto &info : graph.value_info()) {
-    if (stopsGradient(info))
-      stopping.insert(info.name());
+    collectNotes(info);
     if (std::string names = tiedNames(info); !names.empty())
       tied[info.name()] = names;
     types.try_emplace(info.name(), &info.type());
@@ -83,8 +100,7 @@ void GraphImporter::collectValueInfo() {
   }
   for (const ValueInfoProto &info : graph.output()) {
     types.try_emplace(info.name(), &info.type());
-    if (stopsGradient(info))
-      stopping.insert(info.name());
+    collectNotes(info);
   }
 }
 
@@ -230,6 +246,10 @@ LogicalResult GraphImporter::importNode(const NodeProto &node) {
       stopping.contains(names.front()))
     attributes.push_back(
         builder.getNamedAttr("stops_gradient", builder.getI64IntegerAttr(1)));
+  if (node.op_type() == "Gather" && !names.empty())
+    if (auto row = paddingRows.find(names.front()); row != paddingRows.end())
+      attributes.push_back(builder.getNamedAttr(
+          "padding_row", builder.getI64IntegerAttr(row->second)));
   std::vector<const GraphProto *> graphs = getSubgraphs(node);
   StringRef domain = node.domain();
   auto op = NodeOp::create(

@@ -36,6 +36,7 @@ public:
                           const Opsets &opsets, mlir::ModuleOp module);
 
 private:
+  void collectNotes(const proto::ValueInfoProto &info);
   void collectValueInfo();
   mlir::Type getType(const std::string &name) const;
   mlir::LogicalResult createGraph(const Opsets &opsets);
@@ -67,7 +68,8 @@ private:
   llvm::StringMap<bool> trained; ///< Whether an initializer is a parameter.
   llvm::StringMap<std::string>
       tied; ///< An initializer's other names in the module, as JSON.
-  llvm::StringSet<> stopping; ///< Values that no gradient passes.
+  llvm::StringSet<> stopping;           ///< Values that no gradient passes.
+  llvm::StringMap<int64_t> paddingRows; ///< Of embeddings, by their values.
   llvm::StringMap<mlir::Value> values;
   mlir::Value none;
 };
