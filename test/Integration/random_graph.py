@@ -201,6 +201,9 @@ class Graph:
         return self.random.random() < probability
 
     def extent(self) -> int:
+        # Tensors of several dimensions that are not small come by tiles, and are added up in parts.
+        if self.seed % 7 == 6:
+            return self.choose([1, 2, 3, 4, 16, 16, 17, 20, 32])
         return self.choose([1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9]) if self.chance(0.93) else self.choose([16, 17, 31, 33, 64, 65, 130])
 
     def new_shape(self, lowest=0, highest=5) -> tuple[int, ...]:
