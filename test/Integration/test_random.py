@@ -65,6 +65,27 @@ def test_another_seed_draws_other_numbers(tmp_path):
     assert (first != other).all() and (first != 0).all()
 
 
+def test_mask_of_dropout(tmp_path):
+    """The gradients of sum(w * y + v * mask) are y and mask."""
+    nodes = [
+        helper.make_node("Dropout", ["x", "ratio", "on"], ["y", "mask"]), helper.make_node("Mul", ["y", "w"], ["weighed"]),
+        helper.make_node("Cast", ["mask"], ["kept"], to=TensorProto.FLOAT), helper.make_node("Mul", ["kept", "v"], ["counted"]),
+        helper.make_node("Add", ["weighed", "counted"], ["sum"]), helper.make_node("ReduceSum", ["sum"], ["loss"], keepdims=0),
+    ]
+    zeros = np.zeros((BATCH, COUNT), np.float32)
+    graph = helper.make_graph(
+        nodes, "random", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [BATCH, COUNT])], [helper.make_tensor_value_info("loss", TensorProto.FLOAT, [])],
+        [numpy_helper.from_array(zeros, "w"), numpy_helper.from_array(zeros, "v"), numpy_helper.from_array(np.float32(0.2), "ratio"),
+         numpy_helper.from_array(np.array(True), "on")])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10), tmp_path / "model.onnx")
+    program = Trainer(tmp_path / "model.onnx", tmp_path / "program", OPTIMIZATION_FOR_ONE_STEP, loss="none", optimizer="sgd")
+    step = dict(learning_rate=1, lr_scheduler_type="constant", max_grad_norm=0, max_steps=1)
+    weights = program.run({"x": np.full((BATCH, COUNT), -3, np.float32)}, **step).weights
+    assert set(np.unique(weights["v"])) == {-1, 0}
+    np.testing.assert_allclose(weights["w"], -3.75 * weights["v"], rtol=1e-6)
+    assert abs(-weights["v"].mean() - 0.8) < 5 * 0.4 / weights["v"].size**0.5
+
+
 def test_nodes_draw_from_streams_of_their_own(drawn):
     numbers = drawn[0]
     assert abs(np.corrcoef(numbers["normal"].ravel(), numbers["other"].ravel())[0, 1]) < 0.03

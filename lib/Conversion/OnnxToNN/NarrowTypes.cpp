@@ -126,11 +126,13 @@ static const StringRef kGrowing[] = {
     "ReduceSum", "ScatterND", "ReduceSumSquare", "ScatterElements"};
 /// Other operators whose results have the type of operand 0.
 static const StringRef kKeeping[] = {
-    "BitShift",  "BitwiseAnd", "BitwiseNot", "BitwiseOr",     "BitwiseXor",
-    "Clip",      "Concat",     "Expand",     "Flatten",       "Gather",
-    "GatherND",  "Identity",   "Max",        "Min",           "Mod",
-    "ReduceMax", "ReduceMin",  "Reshape",    "Slice",         "Squeeze",
-    "Tile",      "Transpose",  "Unsqueeze",  "GatherElements"};
+    "BitShift",   "BitwiseAnd", "BitwiseNot", "BitwiseOr",
+    "BitwiseXor", "Clip",       "Concat",     "Expand",
+    "Flatten",    "Gather",     "GatherND",   "Identity",
+    "Max",        "Min",        "Mod",        "ReduceMax",
+    "ReduceMin",  "Reshape",    "Slice",      "Squeeze",
+    "Tile",       "Transpose",  "Unsqueeze",  "GatherElements",
+    "MaxPool"};
 
 int64_t gpuopt::declaredDataTypeOf(Value value) {
   while (true) {

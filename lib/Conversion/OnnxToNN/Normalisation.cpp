@@ -229,17 +229,25 @@ static LogicalResult dropout(NodeConversion &c) {
     c.outputs.push_back({{c.input(0)}, false});
     return c.yield(c.b.splat(-1, c.type(0).clone(c.b.getI1Type())));
   }
-  return c.yield(c.b.create<nn::DropoutOp>(c.input(0), APFloat(ratio),
-                                           c.state.nextStream++));
+  auto dropped = [&](Value x) -> Value {
+    return c.b.create<nn::DropoutOp>(x, APFloat(ratio), c.state.nextStream++);
+  };
+  if (c.node.getOutputs().size() < 2 || c.node.getOutputs()[1].use_empty())
+    return c.yield(dropped(c.input(0)));
+  // What is kept of ones is the mask, and has the factor of the others.
+  RankedTensorType type = c.type(0);
+  Value factors = dropped(c.b.splat(1, type)), none = c.b.splat(0, type);
+  Value isKept = c.b.compare(arith::CmpFPredicate::OGT, factors, none);
+  c.outputs.push_back(
+      {{c.b.select(isKept, c.b.mul(c.input(0), factors), none)}, false});
+  return c.yield(isKept);
 }
 
 ArrayRef<OperatorEntry> gpuopt::normalisationOperators() {
   static const OperatorEntry entries[] = {
       {"BatchNormalization", batchNorm,
        "in training form unless --batch-norm=frozen"},
-      {"Dropout", dropout,
-       "ratio and training_mode are constants; a mask where nothing is "
-       "dropped"},
+      {"Dropout", dropout, "ratio and training_mode are constants"},
       {"GroupNormalization", groupNorm},
       {"InstanceNormalization", instanceNorm},
       {"LayerNormalization", layerNorm},

@@ -37,7 +37,7 @@ static constexpr Rule kRules[] = {
     {"F", "Acos Acosh Asin Asinh Atan Atanh AveragePool Bernoulli Ceil Celu "
           "Cos Cosh Elu Erf Exp Floor Gelu GlobalAveragePool GlobalLpPool "
           "GlobalMaxPool HardSigmoid HardSwish Hardmax IsInf IsNaN LRN "
-          "LeakyRelu Log LogSoftmax LpNormalization LpPool MaxPool "
+          "LeakyRelu Log LogSoftmax LpNormalization LpPool "
           "MeanVarianceNormalization Mish Multinomial "
           "Reciprocal Relu Round Selu Shrink Sigmoid Sin Sinh Softmax Softplus "
           "Softsign Sqrt Swish "
@@ -79,7 +79,7 @@ static constexpr Rule kRules[] = {
     {"FSs", "Conv ConvTranspose Gemm LayerNormalization"},
     {"FSS", "GroupNormalization InstanceNormalization"},
     {"FS*", "Einsum Mean"},
-    {"N", "Abs ArgMax ArgMin Neg Sign"},
+    {"N", "Abs ArgMax ArgMin MaxPool Neg Sign"},
     {"Ni", "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp "
            "ReduceMean ReduceProd ReduceSum ReduceSumSquare"},
     {"Ci", "ReduceMax ReduceMin"},

@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "NarrowTypes.h"
 #include "Windows.h"
 
 using namespace mlir;
@@ -367,7 +368,29 @@ static LogicalResult maxPoolWithPlaces(NodeConversion &c, const Window &w) {
 
 /// Among equal elements, the first in the plane of the first depth wins: it is
 /// the first of the window.
+static LogicalResult maxPool(NodeConversion &c);
+
+/// Pools integers of 8 bits, all of which are numbers of single precision.
+static LogicalResult maxPoolOfIntegers(NodeConversion &c) {
+  if (!llvm::is_contained({2, 3}, declaredDataTypeOf(c.node.getInputs()[0])))
+    return c.fail("operand 0 must be floating-point, uint8 or int8");
+  RankedTensorType type = c.type(0);
+  Value numbers =
+      c.b.create<arith::SIToFPOp>(type.clone(c.b.getF32Type()), c.input(0));
+  SmallVector<Converted> inputs{{{numbers}, false}};
+  NodeConversion inner(c.node, inputs, c.b, c.state);
+  if (failed(maxPool(inner)))
+    return c.fail(inner.problem);
+  Value &largest = inner.outputs.front().tensors.front();
+  largest = c.b.create<arith::FPToSIOp>(
+      c.b.type(largest).clone(type.getElementType()), largest);
+  c.outputs = inner.outputs;
+  return success();
+}
+
 static LogicalResult maxPool(NodeConversion &c) {
+  if (!c.isFloat(0))
+    return maxPoolOfIntegers(c);
   auto window = poolWindow(c);
   if (!window)
     return failure();

@@ -48,13 +48,14 @@
 // CHECK-NEXT: SwiGLU (opset 23) at 'gate': operands must have one shape
 // CHECK-NEXT: CumProd (opset 23) at 'product': a product of more than 4096 elements is not supported
 // CHECK-NEXT: MaxPool (opset 23) at 'maxima': output 1 (indices) is supported for one or two spatial dimensions
+// CHECK-NEXT: MaxPool (opset 23) at 'integers': operand 0 must be floating-point, uint8 or int8
 // CHECK-NEXT: Attention (opset 23) at 'past': operand 4 (a cache) must have shape [batch, heads, past, size]
 // CHECK-NEXT: Attention (opset 23) at 'lengths': operand 6 (nonpad_kv_seqlen) must be a length for each sequence of the batch, without a cache of keys and values
 // CHECK-NEXT: Attention (opset 23) at 'scores': attribute qk_matmul_output_mode = 7 is not supported
 // CHECK-NEXT: Cast (opset 23) at 'text': a cast to string (attribute to = 8) is not supported
 // CHECK-NEXT: Cast (opset 23) at 'float8': a cast to float8e8m0 (attribute to = 24) is not supported
 // CHECK-NEXT: docs/onnx-operators.md
-onnx.graph @g(%x: tensor<2x6x4xf32>, %v: tensor<6xf32>, %image: tensor<1x2x3x4xf32>, %volume: tensor<1x1x2x2x2xf32>, %n: tensor<3xi64>, %labels: tensor<2x4xi64>, %empty: tensor<0x4xf32>, %bytes: tensor<6xi1>, %three: tensor<3xi1>, %grid: tensor<1x2x2x2xf32>, %long: tensor<5000xf32>, %places: tensor<1x2x3x4xi64>, %ids: tensor<2x6xi64>) -> !onnx.unknown attributes {inputNames = ["x", "v", "image", "volume", "n", "labels", "empty", "bytes", "three", "grid", "long", "places", "ids"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y"]} {
+onnx.graph @g(%x: tensor<2x6x4xf32>, %v: tensor<6xf32>, %image: tensor<1x2x3x4xf32>, %volume: tensor<1x1x2x2x2xf32>, %counts: tensor<1x1x4xi32>, %n: tensor<3xi64>, %labels: tensor<2x4xi64>, %empty: tensor<0x4xf32>, %bytes: tensor<6xi1>, %three: tensor<3xi1>, %grid: tensor<1x2x2x2xf32>, %long: tensor<5000xf32>, %places: tensor<1x2x3x4xi64>, %ids: tensor<2x6xi64>) -> !onnx.unknown attributes {inputNames = ["x", "v", "image", "volume", "counts", "n", "labels", "empty", "bytes", "three", "grid", "long", "places", "ids"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y"]} {
   %none = onnx.none : none
   %rows = onnx.initializer "rows" = dense<[[0], [1]]> : tensor<2x1xi64>
   %row3 = onnx.initializer "row3" = dense<[0, 1, 2]> : tensor<3xi64>
@@ -114,6 +115,7 @@ onnx.graph @g(%x: tensor<2x6x4xf32>, %v: tensor<6xf32>, %image: tensor<1x2x3x4xf
   %43 = onnx.node "SwiGLU"(%x, %v) : (tensor<2x6x4xf32>, tensor<6xf32>) -> !onnx.unknown loc("gate")
   %44 = onnx.node "CumProd"(%long, %zero) : (tensor<5000xf32>, tensor<i64>) -> !onnx.unknown loc("product")
   %45, %46 = onnx.node "MaxPool"(%volume) {kernel_shape = array<i64: 2, 2, 2>} as ["y45", "y46"] : (tensor<1x1x2x2x2xf32>) -> (!onnx.unknown, !onnx.unknown) loc("maxima")
+  %integers = onnx.node "MaxPool"(%counts) {kernel_shape = array<i64: 2>} : (tensor<1x1x4xi32>) -> !onnx.unknown loc("integers")
   %47 = onnx.node "Identity"(%46) : (!onnx.unknown) -> !onnx.unknown loc("used")
   %48 = onnx.node "Attention"(%image, %image, %image, %none, %x, %x) : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, none, tensor<2x6x4xf32>, tensor<2x6x4xf32>) -> !onnx.unknown loc("past")
   %49 = onnx.node "Attention"(%image, %image, %image, %none, %none, %none, %n) : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, none, none, none, tensor<3xi64>) -> !onnx.unknown loc("lengths")
