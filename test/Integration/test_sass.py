@@ -192,3 +192,22 @@ def test_long_rows(name, text, architecture, tmp_path):
         loads = sum(bool(re.match(r"LDG\.E\.U16", code)) for code in codes)
         if name == "gpt2-words":
             assert loads <= 2 * 15, kernel  # two iterations
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
+def test_vocabularies_take_few_instructions(architecture, tmp_path):
+    """A thread has two vectors of logits under way, and no test of a row's end or of an address beside them: 18
+    instructions for a logit whose exponential is summed up, and as many for its gradient."""
+    export_case("gpt2-two-layers", tmp_path / "model.onnx")
+    execute([find_driver(), "compile", tmp_path / "model.onnx", "-o", tmp_path / "program", "--target=cuda",
+             f"--device={'a100' if architecture == 'sm_80' else 'h200'}", "--precision=fp16", "--batch-size=16"])
+    kernels = Kernels(tmp_path / "program", tmp_path, architecture).having("whole_batches<2>")
+    for name, kernel in kernels.items():
+        batches = [loop for loop in kernel.loops() if not any(".U16" in i.code for i in loop)]
+        assert len(batches) == kernel.source.count("start += 2"), name
+        for loop in batches:
+            codes = [i.code for i in loop]
+            assert sum(code.startswith("LDG.E.128") for code in codes) == 2, name
+            assert loads_before_use(codes) == 2, name
+            assert len(codes) <= 18 * 16, (name, len(codes))

@@ -19,11 +19,23 @@
 // HOST: #device.combiner<sum>]
 // HOST-LABEL: device.kernel
 // CXX: LAUNCH_BOUNDS(512, 2) void fused_max_sub_exp_sum(
+// Two vectors of a thread are loaded at once, and no test is made of the end of
+// the row, while whole vectors are left. The rows are not aligned.
 // CXX: ExpSum<float> exponentials;
-// CXX-NEXT: for (
+// CXX-NEXT: for (int64_t start = first_lane(); start < whole_batches<2>(9001); start += 2 * lane_step()) {
+// CXX-NEXT: Lanes<float> x_i[2];
+// CXX-NEXT: UNROLL for (int64_t k = 0; k < 2; k++) {
+// CXX-NEXT: const int64_t i = start + k * lane_step();
+// CXX-NEXT: x_i[k] = load(x + b * 9001 + i, kLanes);
+// CXX-NEXT: }
+// CXX-NEXT: UNROLL for (int64_t k = 0; k < 2; k++) {
+// CXX-NEXT: exponentials.add(x_i[k]);
+// CXX-NEXT: }
+// CXX-NEXT: }
+// CXX-NEXT: for (int64_t i = whole_batches<2>(9001) + first_lane(); i < 9001; i += lane_step()) {
 // CXX-NEXT: const int64_t left = 9001 - i;
-// CXX-NEXT: const auto x_i = load(x + b * 9001 + i, left);
-// CXX-NEXT: exponentials.add(masked(x_i, left, -INFINITY));
+// CXX-NEXT: const auto x_i_2 = load(x + b * 9001 + i, left);
+// CXX-NEXT: exponentials.add(masked(x_i_2, left, -INFINITY));
 // CXX-NEXT: }
 // CXX-NEXT: const float maximum = block_max(exponentials);
 // CXX-NEXT: const float sum = block_sum(exponentials, maximum);

@@ -104,6 +104,23 @@ TEST_F(ElementaryOnCuda, LimitsAreExact) {
 }
 
 // The logistic function as kernels write it: its denominator may be infinite.
+TEST_F(ElementaryOnCuda, TheLargerNumberIsExactAndNotANumberWins) {
+  for (float a : {-INFINITY, -1.5f, -0.0f, 0.0f, 1e-45f, 2.0f, INFINITY})
+    for (float b : {-INFINITY, -1.5f, -0.0f, 0.0f, 1e-45f, 2.0f, INFINITY}) {
+      EXPECT_EQ(max(a, b), std::max(a, b));
+      EXPECT_EQ(min(a, b), std::min(a, b));
+      EXPECT_EQ(lane(max(Lanes<float>(a), Lanes<float>(b)), 1), std::max(a, b));
+      EXPECT_EQ(lane(min(Lanes<float>(a), Lanes<float>(b)), 1), std::min(a, b));
+    }
+  EXPECT_FALSE(std::signbit(max(-0.0f, 0.0f)) ||
+               std::signbit(max(0.0f, -0.0f)));
+  EXPECT_TRUE(std::signbit(min(-0.0f, 0.0f)) && std::signbit(min(0.0f, -0.0f)));
+  for (float other : {-INFINITY, 0.0f, INFINITY}) {
+    EXPECT_TRUE(is_nan(max(NAN, other)) && is_nan(max(other, NAN)));
+    EXPECT_TRUE(is_nan(min(NAN, other)) && is_nan(min(other, NAN)));
+  }
+}
+
 TEST_F(ElementaryOnCuda, LogisticFunctionIsWithinItsBound) {
   const double worst = largest_error(
       sample(80.0f),

@@ -28,6 +28,24 @@ KERNEL void sum_exponentials(const float *x, float *largest, float *sums,
     largest[b] = maximum, sums[b] = sum;
 }
 
+// The same, with two vectors of a thread at once while whole ones are left.
+KERNEL void sum_exponentials_of_batches(const float *x, float *largest,
+                                        float *sums, int64_t columns) {
+  const int64_t b = block(), whole = whole_batches<2>(columns);
+  ExpSum<float> exponentials;
+  for (int64_t start = first_lane(); start < whole; start += 2 * lane_step())
+    for (int k = 0; k < 2; k++)
+      exponentials.add(load(x + b * columns + start + k * lane_step(), kLanes));
+  for (int64_t i = whole + first_lane(); i < columns; i += lane_step()) {
+    const int64_t left = columns - i;
+    exponentials.add(masked(load(x + b * columns + i, left), left, -INFINITY));
+  }
+  const float maximum = block_max(exponentials);
+  const float sum = block_sum(exponentials, maximum);
+  if (first_thread())
+    largest[b] = maximum, sums[b] = sum;
+}
+
 // The same for rows that have a warp each.
 template <int Groups>
 KERNEL void sum_exponentials_of_groups(const float *x, float *largest,
@@ -49,14 +67,16 @@ struct Results {
   std::vector<float> largest, sums;
 };
 
-Results results_of(const std::vector<float> &x, int64_t columns, int threads) {
+Results results_of(const std::vector<float> &x, int64_t columns, int threads,
+                   bool isInBatches = false) {
   const size_t rows = x.size() / size_t(columns);
   Context ctx;
   OnDevice<float> from(x), largest(rows), sums(rows);
   cudaDeviceSynchronize();
   if (threads > 0)
-    launch(ctx, int64_t(rows), threads, sum_exponentials, from.data,
-           largest.data, sums.data, columns);
+    launch(ctx, int64_t(rows), threads,
+           isInBatches ? sum_exponentials_of_batches : sum_exponentials,
+           from.data, largest.data, sums.data, columns);
   else
     launch(ctx, int64_t(rows / 2), 64, sum_exponentials_of_groups<2>, from.data,
            largest.data, sums.data, columns);
@@ -87,6 +107,20 @@ TEST_F(ExpSumTest, AgreesWithTwoWalks) {
       return other.largest != first.largest || other.sums != first.sums;
     };
     EXPECT_EQ(count_seeds(5, differs), 0);
+  }
+}
+
+TEST_F(ExpSumTest, BatchesHaveTheSameBits) {
+  for (int64_t columns : {100, 255, 256, 512, 1003, 1024, 2049}) {
+    std::vector<float> x(size_t(3 * columns));
+    for (size_t i = 0; i < x.size(); i++)
+      x[i] = float(i * 37 % 1009) * 0.05f - 30.0f;
+    for (int threads : {32, 64}) {
+      const Results one = results_of(x, columns, threads),
+                    two = results_of(x, columns, threads, true);
+      EXPECT_EQ(one.largest, two.largest) << columns;
+      EXPECT_EQ(one.sums, two.sums) << columns;
+    }
   }
 }
 

@@ -189,6 +189,17 @@ TEST(Lanes, IntegersShiftAndDivide) {
   values(Lanes<int32_t>(1) / Lanes<int32_t>(0)); // does not trap
 }
 
+TEST(Lanes, OneHasThePlace) {
+  constexpr int64_t kFar = int64_t(1) << 40;
+  for (int64_t start : {int64_t(0), int64_t(24), kFar})
+    for (int64_t at :
+         {start - kFar, start - 1, start, start + 3, start + kLanes - 1,
+          start + kLanes, start + (int64_t(1) << 32), int64_t(-100)})
+      for (int k = 0; k < kLanes; k++)
+        EXPECT_EQ(lane(is_at(start, at), k), start + k == at)
+            << start << ", " << at << ", lane " << k;
+}
+
 TEST(Lanes, NotANumberWins) {
   const float nan = kNaN<float>;
   for (auto [a, b] : {std::pair(nan, 1.0f), {1.0f, nan}}) {

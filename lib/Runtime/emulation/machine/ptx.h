@@ -79,6 +79,13 @@ inline uint32_t pack_bf16(float low, float high) {
   return upper_half(low) | upper_half(high) << 16;
 }
 
+inline float max_nan(float a, float b) {
+  if (a != a || b != b)
+    return std::bit_cast<float>(0x7fffffffu); // as the PTX ISA says
+  return a > b || (a == b && !std::signbit(a)) ? a : b;
+}
+inline float min_nan(float a, float b) { return -max_nan(-a, -b); }
+
 inline float exp2(float x) {
   x = emulation::flushed(x);
   if (x == 0)

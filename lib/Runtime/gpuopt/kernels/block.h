@@ -36,6 +36,21 @@ constexpr int64_t lane_step() { return kLanes; }
 constexpr bool first_thread() { return true; }
 #endif
 
+// A block may load several vectors of a thread at once: whole_batches<2>(n) is
+// how many of the first n elements are taken so, by all of its threads alike.
+//
+//   for (int64_t i = first_lane(); i < whole_batches<2>(n); i += 2 *
+//   lane_step())
+//     // vectors at i and at i + lane_step(), all lanes of which are there
+//   for (int64_t i = whole_batches<2>(n) + first_lane(); i < n; i +=
+//   lane_step())
+//     // the rest, with n - i elements left
+template <int Vectors>
+DEVICE int64_t whole_batches(int64_t n) {
+  const uint32_t batch = uint32_t(Vectors * lane_step());
+  return n / batch * batch;
+}
+
 // The threads of a block may stand in groups of `Width` neighbours, a power of
 // two up to 32. Each group walks over columns of its own, and takes every
 // groups-th row:

@@ -18,8 +18,8 @@
 namespace gpuopt {
 
 // The maximum and the sum of the elements that one thread has seen. The lanes
-// share a maximum, so that a vector of values costs one exponential more than
-// its own.
+// share a maximum, so that only a vector with a larger one costs an exponential
+// more than its own.
 template <class T>
 struct ExpSum {
   T maximum = -kInfinity<T>;
@@ -29,7 +29,8 @@ struct ExpSum {
   DEVICE void add(Lanes<T> x) {
     const T before = maximum;
     maximum = max(maximum, reduce_max(x));
-    sums *= Lanes<T>(exp(before - shift()));
+    if (!(maximum == before)) // seldom, after the first vectors
+      sums *= Lanes<T>(exp(before - shift()));
     sums += exp(x - Lanes<T>(shift()));
   }
   // exp(-inf - -inf) would be NaN where no value has come yet.

@@ -386,6 +386,14 @@ DEVICE Lanes<T> iota(T start) {
   return r + Lanes<T>(start);
 }
 
+// Returns which lane has the place `at`, where lane k has start + k; none, if
+// another vector has it.
+DEVICE Lanes<bool> is_at(int64_t start, int64_t at) {
+  const uint64_t distance = uint64_t(at) - uint64_t(start);
+  return iota<int32_t>(0) ==
+         Lanes<int32_t>(distance < kLanes ? int32_t(distance) : kLanes);
+}
+
 // Returns which lanes lie within the next n elements.
 DEVICE Lanes<bool> first(int64_t n) {
   const int32_t count = n < kLanes ? int32_t(n) : kLanes;

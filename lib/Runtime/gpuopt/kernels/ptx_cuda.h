@@ -95,6 +95,19 @@ DEVICE uint32_t pack_bf16(float low, float high) {
   return word;
 }
 
+// The larger and the smaller number; NaN if either is NaN. +0 is larger than
+// -0.
+DEVICE float max_nan(float a, float b) {
+  float y;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+  return y;
+}
+DEVICE float min_nan(float a, float b) {
+  float y;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+  return y;
+}
+
 // The multifunction unit's approximations, with the errors that the PTX ISA
 // states. Subnormal arguments and results are zero but for rsqrt, whose
 // arguments may be subnormal.

@@ -4,6 +4,9 @@
 #pragma once
 
 #include "gpuopt/kernels/lanes.h"
+#ifdef __CUDACC__
+#include "gpuopt/kernels/ptx_cuda.h"
+#endif
 
 #include <limits>
 
@@ -103,6 +106,17 @@ DEVICE X max_of(X a, X b) {
   else
     return select(a > b, a, b);
 }
+#ifdef __CUDACC__
+// CUDA has an instruction for each. It takes +0 to be larger than -0.
+DEVICE float min_of(float a, float b) { return ptx::min_nan(a, b); }
+DEVICE float max_of(float a, float b) { return ptx::max_nan(a, b); }
+DEVICE Lanes<float> min_of(Lanes<float> a, Lanes<float> b) {
+  return map(a, b, [](float u, float v) { return ptx::min_nan(u, v); });
+}
+DEVICE Lanes<float> max_of(Lanes<float> a, Lanes<float> b) {
+  return map(a, b, [](float u, float v) { return ptx::max_nan(u, v); });
+}
+#endif
 template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
 DEVICE T min(T a, T b) {
   return min_of(a, b);

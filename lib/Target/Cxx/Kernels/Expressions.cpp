@@ -224,6 +224,18 @@ static Expression compareFloats(arith::CmpFPredicate predicate,
   return {"false"};
 }
 
+/// Returns "is_at(i, label)" for "iota<int64_t>(i) == label", which compares
+/// one place with the lanes' numbers instead of as many places.
+static std::optional<Expression> compareWithPlaces(ArrayRef<Expression> x) {
+  for (auto [places, other] : {std::pair(x[0], x[1]), std::pair(x[1], x[0])}) {
+    StringRef start = places.text;
+    if (start.consume_front("iota<int64_t>(") && start.consume_back(")") &&
+        !start.contains(')') && !other.isVarying)
+      return call("is_at", {start.str(), other.text});
+  }
+  return std::nullopt;
+}
+
 static Expression compareIntegers(arith::CmpIOp op, ArrayRef<Expression> x) {
   using P = arith::CmpIPredicate;
   auto is = [&](StringRef symbol) {
@@ -239,7 +251,7 @@ static Expression compareIntegers(arith::CmpIOp op, ArrayRef<Expression> x) {
   };
   switch (op.getPredicate()) {
   case P::eq:
-    return is("==");
+    return compareWithPlaces(x).value_or(is("=="));
   case P::ne:
     return is("!=");
   case P::slt:

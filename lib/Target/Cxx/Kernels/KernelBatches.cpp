@@ -8,7 +8,9 @@
 // A loop with `unroll` is written as batches of iterations: first all their
 // loads, then what is made of them. A compiler left to itself moves no load
 // over a branch, such as that of a division, and so waits for one load after
-// another.
+// another. So are long rows of a GPU, of which a thread takes vectors in turn
+// with the others of its block: batches of vectors that are whole need no test
+// of the row's end either, and a second loop takes what is left.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,12 +20,17 @@
 #include "Types.h"
 #include "gpuopt/settings/limits.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace gpuopt;
 using cxx::Expression;
 using cxx::KernelPrinter;
 using device::AccessPattern;
+
+/// Rows with more elements than this take batches of so many vectors: of 512
+/// threads, two of 8 elements are 8192.
+static constexpr int64_t kLongRow = 8192, kVectorsOfBatch = 2;
 
 static bool isIn(Value value, Block &body) {
   return value.getDefiningOp() && value.getDefiningOp()->getBlock() == &body;
@@ -129,7 +136,8 @@ LogicalResult KernelPrinter::printTiles(device::LoopOp op,
 
 /// Declares "Lanes<float> x_r[4];" for each load.
 void KernelPrinter::declareBatched(device::LoopOp op,
-                                   const std::string &iteration) {
+                                   const std::string &iteration,
+                                   int64_t count) {
   Block &body = op.getBody().front();
   for (Operation &inner : body) {
     if (!isBatchedLoad(&inner, body))
@@ -142,7 +150,7 @@ void KernelPrinter::declareBatched(device::LoopOp op,
     Type type = load.getType();
     std::string name = names.unique(loadStem(load));
     line((analysis.isVarying(load) ? lanesOf(type) : computeType(type)) + " " +
-         name + "[" + Twine(op.getUnroll()) + "];");
+         name + "[" + Twine(count) + "];");
     batched[load] = name + "[" + iteration + "]";
   }
 }
@@ -169,7 +177,7 @@ LogicalResult KernelPrinter::printBatches(device::LoopOp op,
           start + " += " + count + (step.empty() ? "" : " * " + step));
   if (failed(printTiles(op, start)))
     return failure();
-  declareBatched(op, iteration);
+  declareBatched(op, iteration, op.getUnroll());
   auto isTile = [&](Operation *inner) { return tiles.contains(inner); };
   // Iterations behind the last one load what it loads, and are left out after
   // that.
@@ -205,5 +213,63 @@ LogicalResult KernelPrinter::printBatches(device::LoopOp op,
   closeBrace();
   names.release(iteration);
   names.release(start);
+  return success();
+}
+
+/// Whether the threads of a block take a long row a vector at a time, and load
+/// one that has a place of its own.
+bool KernelPrinter::takesBatches(device::LoopOp op) const {
+  device::KernelOp parent = kernel;
+  APInt size;
+  return op.getKind() == device::LoopKind::Lanes && parent.getThreads() > 1 &&
+         parent.getGroups() == 1 && !parent.hasRowsInRegisters() &&
+         matchPattern(op.getLower(), m_Zero()) &&
+         matchPattern(op.getUpper(), m_ConstantInt(&size)) &&
+         size.sgt(kLongRow) &&
+         llvm::any_of(op.getBody().front(), [&](Operation &inner) {
+           return isBatchedLoad(&inner, op.getBody().front());
+         });
+}
+
+LogicalResult KernelPrinter::printLongRow(device::LoopOp op,
+                                          const std::string &index) {
+  Iteration work(op.getBody().front());
+  std::string start = names.unique("start"), iteration = names.unique("k"),
+              upper = operand(op.getUpper()).text,
+              count = std::to_string(kVectorsOfBatch),
+              whole = "whole_batches<" + count + ">(" + upper + ")";
+  auto print = [&](bool isIndexUsed, auto isWanted) -> LogicalResult {
+    openUnrolledFor(iteration, count);
+    if (isIndexUsed)
+      line("const int64_t " + index + " = " + start + " + " + iteration +
+           " * lane_step();");
+    for (Operation &inner : work.body)
+      if (isWanted(&inner) && failed(printOperation(&inner)))
+        return failure();
+    closeBrace();
+    return success();
+  };
+  openFor(start, "first_lane()", whole,
+          start + " += " + count + " * lane_step()");
+  isWhole = true;
+  rest = "kLanes";
+  declareBatched(op, iteration, kVectorsOfBatch);
+  if (failed(print(
+          /*isIndexUsed=*/true,
+          [&](Operation *inner) { return work.comesWithLoads(inner); })) ||
+      failed(print(work.usesIndexAfterLoads(), [&](Operation *inner) {
+        return work.comesAfterLoads(inner);
+      })))
+    return failure();
+  closeBrace();
+  isWhole = false;
+  batched.clear();
+  names.release(iteration);
+  names.release(start);
+  openFor(index, whole + " + first_lane()", upper, index + " += lane_step()");
+  defineRest(op, upper + " - " + index);
+  if (failed(printBlock(op.getBody().front())))
+    return failure();
+  closeBrace();
   return success();
 }

@@ -235,8 +235,9 @@ LogicalResult KernelPrinter::printOp(device::LoopOp op) {
   std::string index = names.unique(overLanes ? "i" : "r");
   known[op.getBody().getArgument(0)] = {index};
   active.push_back(accumulators);
-  if (op.getUnroll() > 1) {
-    if (failed(printBatches(op, index)))
+  if (op.getUnroll() > 1 || takesBatches(op)) {
+    if (failed(op.getUnroll() > 1 ? printBatches(op, index)
+                                  : printLongRow(op, index)))
       return failure();
   } else {
     printLoopHeader(op, index);

@@ -78,6 +78,18 @@ std::string KernelPrinter::elementText(Value pointer, const Place &place) {
          (place.uniform.empty() ? "0" : place.uniform) + "]";
 }
 
+/// As of the loop, or as of whole vectors of it, which begin at multiples of
+/// kLanes.
+int64_t KernelPrinter::knownMultiple(device::LoopOp loop,
+                                     int64_t alignment) const {
+  if (!isWhole)
+    return cxx::knownMultiple(loop, alignment);
+  return alignment % 16 == 0  ? 16
+         : alignment % 8 == 0 ? 8
+         : alignment % 4 == 0 ? 4
+                              : 1;
+}
+
 /// "load_vector(x + i)", "load<8>(x + i, left)" or "load(x + i, left)".
 std::string KernelPrinter::contiguousText(Operation *op, const Twine &function,
                                           int64_t alignment,

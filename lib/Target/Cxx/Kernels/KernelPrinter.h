@@ -80,6 +80,7 @@ private:
   std::string elementText(mlir::Value pointer, const Place &place);
   std::string uniformLoad(device::LoadOp op, const Place &place);
   std::string loadStem(device::LoadOp op);
+  int64_t knownMultiple(device::LoopOp loop, int64_t alignment = 16) const;
   std::string contiguousText(mlir::Operation *op, const llvm::Twine &function,
                              int64_t alignment,
                              llvm::SmallVector<std::string> arguments);
@@ -90,6 +91,8 @@ private:
   Accumulator declareAccumulator(device::LoopOp op, unsigned number);
   void printLoopHeader(device::LoopOp op, const std::string &index);
   void printLanesHeader(device::LoopOp op, const std::string &index);
+  bool takesBatches(device::LoopOp op) const;
+  mlir::LogicalResult printLongRow(device::LoopOp op, const std::string &index);
   std::string iterationsOf(const std::string &size);
   std::string firstOfGroup();
   std::string ofGroups(device::Combiner combiner);
@@ -102,7 +105,8 @@ private:
   void closeBrace();
   mlir::LogicalResult printBatches(device::LoopOp op, const std::string &index);
   mlir::LogicalResult printTiles(device::LoopOp op, const std::string &start);
-  void declareBatched(device::LoopOp op, const std::string &iteration);
+  void declareBatched(device::LoopOp op, const std::string &iteration,
+                      int64_t count);
   void defineResult(device::LoopOp op, const Accumulator &accumulator,
                     mlir::OpResult result);
   void combine(const Accumulator &accumulator, const std::string &value);
@@ -145,6 +149,9 @@ private:
   /// How the body of the current loop over lanes writes the number of elements
   /// that are left.
   std::string rest;
+  /// Whether all lanes of the current loop are there, though its row ends
+  /// within a vector.
+  bool isWhole = false;
 };
 
 } // namespace gpuopt::cxx
