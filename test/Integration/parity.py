@@ -53,6 +53,25 @@ class Parity:
         return self.loss <= 1e-5 and self.gradient <= 1e-4 and self.final_loss <= 1e-3
 
 
+def in_double(case: Case) -> Case:
+    """The same case with parameters and inputs in double precision."""
+    inputs = {name: array.astype(np.float64) if array.dtype == np.float32 else array for name, array in case.inputs.items()}
+    return dataclasses.replace(case, module=copy.deepcopy(case.module).double(), inputs=inputs)
+
+
+def rounding(case: Case, change=0.0) -> tuple[float, str]:
+    """How far PyTorch's own gradients are, at the first step, from those in double precision: the worst error and its
+    parameter. Those in single precision, or those in double precision of inputs that are changed by `change` of their size."""
+    exact, other = in_double(case), in_double(case) if change else copy.deepcopy(case)
+    random = np.random.default_rng(0)
+    for name, array in other.inputs.items() if change else ():
+        other.inputs[name] = array * (1 + change * random.standard_normal(array.shape))
+    for one in (exact, other):
+        train_torch(one, 1, lambda p: torch.optim.SGD(p, lr=0.0))
+    gradients = {name: p.grad.double().numpy() for name, p in other.module.named_parameters() if p.grad is not None}
+    return worst_gradient(exact.module, gradients)
+
+
 def relative(ours: float, expected: float) -> float:
     return abs(ours - expected) / abs(expected)
 

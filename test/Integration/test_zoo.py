@@ -11,7 +11,7 @@ import zoo
 import zoo_conversion
 import zoo_forms
 import zoo_table
-from parity import measure, worst_gradient
+from parity import measure, rounding, worst_gradient
 from training import OPTIMIZATION_FOR_ONE_STEP, Trainer, gradients_of
 
 # In one program: of each what no other has.
@@ -83,8 +83,16 @@ def test_training(name, tmp_path):
 def test_training_of_converted(name, tmp_path):
     if name.startswith("timm-"):
         pytest.importorskip("timm", reason="timm is not installed")
-    found = measure(zoo_conversion.make(name), tmp_path)
+    found = measure(zoo_conversion.make_trained(name), tmp_path)
     assert found.holds(), found
+
+
+@pytest.mark.parametrize("name", zoo_conversion.IN_DOUBLE)
+def test_what_is_compared_in_double_precision_has_to_be(name):
+    pytest.importorskip("timm", reason="timm is not installed")
+    error, parameter = rounding(zoo_conversion.make(name))
+    # Two such roundings are compared.
+    assert error > 0.5e-4, parameter
 
 
 # One of each family that no other test has.
