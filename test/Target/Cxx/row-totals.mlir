@@ -44,7 +44,20 @@
 // CHECK: totals[t] = totals[t] +
 // CHECK: const auto sum_2 = sum_of_groups<32, 8>(totals[t]);
 // CHECK: store_vector({{.*}} + b * 128 + i, sum_2);
-train.step @norms forward ("x" %x: tensor<4x512x200xf32>, "y" %y: tensor<4x512x128xf32>, "p" %p: tensor<1x512x128xf32>) {
+// Threads that may have all registers load what only the second walk over the row
+// reads before the first one, whose sums the warp exchanges.
+// CHECK: LAUNCH_BOUNDS(256, 1) void fused_sum_sub_add(const float *RESTRICT x0, const float *RESTRICT x1,
+// CHECK: for (int64_t r = begin + group<32>(); r < end; r += groups<8>()) {
+// CHECK: Lanes<float> x1_i_row[iterations<32>(768)];
+// CHECK-NEXT: UNROLL for (int64_t t = 0; t < iterations<32>(768); t++) {
+// CHECK-NEXT: const int64_t i = t * lane_step<32>() + first_lane<32>();
+// CHECK-NEXT: x1_i_row[t] = load_vector(x1 + r * 768 + i);
+// CHECK-NEXT: }
+// CHECK: load_vector(x0 + r * 768 + i)
+// CHECK: const float sum = group_sum<32>(sums);
+// CHECK-NOT: load
+// CHECK: x1_i_row[t] + (row[t] - sum)
+train.step @norms forward ("x" %x: tensor<4x512x200xf32>, "y" %y: tensor<4x512x128xf32>, "p" %p: tensor<1x512x128xf32>, "w" %w: tensor<2048x768xf32>, "z" %z: tensor<2048x768xf32>) {
   %0:3 = nn.fused "sum_sub" %x : tensor<4x512x200xf32> -> tensor<4x512x200xf32>, tensor<64x1x200xf32>, tensor<64x1x200xf32> {
   ^bb0(%a: tensor<4x512x200xf32>):
     %1 = nn.reduce sum %a [2] : tensor<4x512x200xf32>
@@ -67,4 +80,20 @@ train.step @norms forward ("x" %x: tensor<4x512x200xf32>, "y" %y: tensor<4x512x1
   }
   train.output "rows", %sums#0 : tensor<4x512x1xf32>
   train.output "columns", %sums#1 : tensor<32x1x128xf32>
+  %ln:4 = nn.fused "sum_sub_add" %w, %z : tensor<2048x768xf32>, tensor<2048x768xf32> -> tensor<2048x768xf32>, tensor<64x768xf32>, tensor<64x768xf32>, tensor<64x768xf32> {
+  ^bb0(%a: tensor<2048x768xf32>, %b: tensor<2048x768xf32>):
+    %1 = nn.reduce sum %a [1] : tensor<2048x768xf32>
+    %2 = nn.broadcast %1 : tensor<2048x1xf32> to tensor<2048x768xf32>
+    %3 = arith.subf %a, %2 : tensor<2048x768xf32>
+    %4 = arith.addf %b, %3 : tensor<2048x768xf32>
+    %5 = arith.mulf %a, %a : tensor<2048x768xf32>
+    %6 = nn.partial_sum %a parts 64 : tensor<2048x768xf32>
+    %7 = nn.partial_sum %5 parts 64 : tensor<2048x768xf32>
+    %8 = nn.partial_sum %4 parts 64 : tensor<2048x768xf32>
+    nn.yield %4, %6, %7, %8 : tensor<2048x768xf32>, tensor<64x768xf32>, tensor<64x768xf32>, tensor<64x768xf32>
+  }
+  train.output "residual", %ln#0 : tensor<2048x768xf32>
+  train.output "c", %ln#1 : tensor<64x768xf32>
+  train.output "d", %ln#2 : tensor<64x768xf32>
+  train.output "e", %ln#3 : tensor<64x768xf32>
 }

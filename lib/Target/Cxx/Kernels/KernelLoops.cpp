@@ -9,6 +9,8 @@
 
 #include "Text.h"
 #include "Types.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace gpuopt;
@@ -194,15 +196,102 @@ void KernelPrinter::closeBrace() {
   line("}");
 }
 
+/// Whether a group walks over a row in a fixed number of iterations, so that
+/// rows are in registers.
+bool KernelPrinter::hasFixedIterations(device::LoopOp op) {
+  return op.getKind() == device::LoopKind::Lanes &&
+         (kernel.getGroups() > 1 || kernel.hasRowsInRegisters()) &&
+         !sharesRows(op);
+}
+
+/// Whether two loops over lanes have the same number of elements.
+static bool hasSameSize(device::LoopOp one, device::LoopOp other) {
+  APInt size, otherSize;
+  return matchPattern(one.getUpper(), m_ConstantInt(&size)) &&
+         matchPattern(other.getUpper(), m_ConstantInt(&otherSize)) &&
+         size == otherSize;
+}
+
+/// Whether `op`, which is in a later walk than `first`, reads a row of a float
+/// tensor that nothing else aliases, from a place that is known before.
+bool KernelPrinter::isLoadedAhead(device::LoadOp op, device::LoopOp first) {
+  auto loop = cast<device::LoopOp>(op->getParentOp());
+  Value index = loop.getBody().getArgument(0);
+  auto isKnown = [&](Value each) {
+    Operation *definition = each.getDefiningOp();
+    return !definition || (definition->getBlock() != &loop.getBody().front() &&
+                           (definition->getBlock() != first->getBlock() ||
+                            definition->isBeforeInBlock(first)));
+  };
+  auto argument = dyn_cast<BlockArgument>(op.getPointer());
+  return argument && op.getPattern() == device::AccessPattern::Contiguous &&
+         isa<FloatType>(op.getType()) &&
+         !llvm::is_contained(kernel.getAliased(), argument.getArgNumber()) &&
+         llvm::all_of(op.getIndices(), isKnown) &&
+         llvm::any_of(op.getIndices(), [&](Value each) {
+           return each != index && !each.getDefiningOp<arith::ConstantOp>();
+         });
+}
+
+/// What only a later walk over a row reads is loaded together with what the
+/// first one reads: a warp would wait for memory once more behind the sums that
+/// it exchanges. This is for threads that may have all registers.
+LogicalResult KernelPrinter::loadRowsAhead(device::LoopOp op,
+                                           const std::string &index) {
+  constexpr int64_t kThreadsOfAllRegisters = 256;
+  if (!hasFixedIterations(op) || op.getNumResults() == 0 ||
+      kernel.getResidentBlocks() == 0 ||
+      kernel.getResidentBlocks() * kernel.getThreads() > kThreadsOfAllRegisters)
+    return success();
+  auto isMemory = [](device::StoreOp store) {
+    return !isInRegisters(store.getPointer());
+  };
+  for (Operation *next = op; next; next = next->getNextNode()) {
+    auto later = dyn_cast<device::LoopOp>(next);
+    if (later && later != op && hasFixedIterations(later) &&
+        hasSameSize(later, op))
+      for (auto load : later.getBody().getOps<device::LoadOp>())
+        if (isLoadedAhead(load, op) && !ahead.contains(load)) {
+          if (iteration.empty())
+            iteration = names.unique("t");
+          known[later.getBody().getArgument(0)] = {index};
+          std::string upper = operand(op.getUpper()).text;
+          rest = upper + " - " + index;
+          FailureOr<Place> place =
+              placeOf(load, load.getPattern(), load.getIndices(),
+                      load.getStrides(), load.getOffset());
+          if (failed(place))
+            return failure();
+          std::string row = names.unique(loadStem(load) + "_row");
+          line(lanesOf(load.getType()) + " " + row + "[" + iterationsOf(upper) +
+               "];");
+          openUnrolledFor(iteration, iterationsOf(upper));
+          line("const int64_t " + index + " = " + iteration + " * lane_step" +
+               widthOf(kernel) + "() + first_lane" + widthOf(kernel) + "();");
+          line(row + "[" + iteration + "] = " +
+               contiguousText(load, "load", load.getAlignment(),
+                              {pointerText(load.getPointer(), *place)}) +
+               ";");
+          closeBrace();
+          ahead[load] = row;
+        }
+    if (next->walk([&](device::StoreOp store) {
+              return isMemory(store) ? WalkResult::interrupt()
+                                     : WalkResult::advance();
+            })
+            .wasInterrupted())
+      break;
+  }
+  return success();
+}
+
 void KernelPrinter::printLanesHeader(device::LoopOp op,
                                      const std::string &index) {
   std::string lower = operand(op.getLower()).text,
               upper = operand(op.getUpper()).text,
               first = "first_lane" + widthOf(kernel) + "()",
               step = " += lane_step" + widthOf(kernel) + "()";
-  if ((kernel.getGroups() > 1 || kernel.hasRowsInRegisters()) &&
-      !sharesRows(op)) {
-    // A fixed number of iterations, so that rows are in registers.
+  if (hasFixedIterations(op)) {
     if (iteration.empty())
       iteration = names.unique("t");
     openUnrolledFor(iteration, iterationsOf(upper));
@@ -234,6 +323,8 @@ LogicalResult KernelPrinter::printOp(device::LoopOp op) {
   SmallVector<Accumulator> accumulators = declareAccumulators(op);
   std::string index = names.unique(overLanes ? "i" : "r");
   known[op.getBody().getArgument(0)] = {index};
+  if (failed(loadRowsAhead(op, index)))
+    return failure();
   active.push_back(accumulators);
   if (op.getUnroll() > 1 || takesBatches(op)) {
     if (failed(op.getUnroll() > 1 ? printBatches(op, index)

@@ -156,6 +156,10 @@ std::string KernelPrinter::loadStem(device::LoadOp op) {
 }
 
 LogicalResult KernelPrinter::printOp(device::LoadOp op) {
+  if (auto row = ahead.find(op); row != ahead.end()) {
+    known[op.getResult()] = {row->second + "[" + iteration + "]"};
+    return success();
+  }
   FailureOr<Place> place = placeOf(op, op.getPattern(), op.getIndices(),
                                    op.getStrides(), op.getOffset());
   if (failed(place))

@@ -91,6 +91,10 @@ private:
   Accumulator declareAccumulator(device::LoopOp op, unsigned number);
   void printLoopHeader(device::LoopOp op, const std::string &index);
   void printLanesHeader(device::LoopOp op, const std::string &index);
+  bool hasFixedIterations(device::LoopOp op);
+  bool isLoadedAhead(device::LoadOp op, device::LoopOp first);
+  mlir::LogicalResult loadRowsAhead(device::LoopOp op,
+                                    const std::string &index);
   bool takesBatches(device::LoopOp op) const;
   mlir::LogicalResult printLongRow(device::LoopOp op, const std::string &index);
   std::string iterationsOf(const std::string &size);
@@ -141,6 +145,9 @@ private:
   std::vector<llvm::SmallVector<Accumulator>> active;
   /// The loads of the current loop whose results are in arrays: "x_r[k]".
   llvm::DenseMap<mlir::Operation *, std::string> batched;
+  /// The loads of later walks over a row that come before the first one, and
+  /// their arrays: "x_r".
+  llvm::DenseMap<mlir::Operation *, std::string> ahead;
   /// The arrays of the loads that read tiles.
   llvm::DenseMap<mlir::Operation *, std::string> tiles;
   /// The iterations of groups over rows in registers; empty before the first
