@@ -62,6 +62,11 @@ static Type elementTypeOf(Operation *op) {
 // What a device with warps has to do beside
 //===----------------------------------------------------------------------===//
 
+/// Rows are scattered by kernels that wait for one another: two sets of zeros,
+/// three that put positions into buckets, one that sums short buckets, and three
+/// for long ones (ops/scatter_cuda.h).
+static constexpr double kScatterLaunches = 9;
+
 static void addKernel(const KernelCost &cost, const DeviceModel &device,
                       OpWork &work) {
   work.laneInstructions = cost.laneInstructions;
@@ -92,6 +97,8 @@ static void addWarpWork(Operation *op, const DeviceModel &device,
     addKernel(kernelCostOf(fused, device), device, work);
   else if (productSpecOf(op))
     addProduct(op, device, work);
+  else if (isa<nn::ScatterAddOp>(op))
+    work.launches = kScatterLaunches;
   else if (auto costly = dyn_cast<CostOpInterface>(op))
     costly.addWarpWork(work);
   else
