@@ -44,14 +44,21 @@ KERNEL void scatter_count(const int64_t *index, int64_t count, int64_t rows,
 // Returns the sum of what the threads before this one have. All threads of a
 // block of kScatterThreads call it.
 DEVICE int32_t sum_before(int32_t value) {
-  __shared__ int32_t of_thread[kScatterThreads];
+  __shared__ int32_t of_warp[kScatterThreads / 32];
+  const int warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32;
+  int32_t sum = value; // up to this lane
+  UNROLL
+  for (int distance = 1; distance < 32; distance *= 2) {
+    const int32_t other = __shfl_up_sync(0xffffffffu, sum, unsigned(distance));
+    sum += lane >= distance ? other : 0;
+  }
   __syncthreads(); // the values of the call before may still be read
-  of_thread[threadIdx.x] = value;
+  if (lane == 31)
+    of_warp[warp] = sum;
   __syncthreads();
-  int32_t sum = 0;
-  for (int t = 0; t < int(threadIdx.x); t++)
-    sum += of_thread[t];
-  return sum;
+  for (int before = 0; before < warp; before++)
+    sum += of_warp[before];
+  return sum - value;
 }
 
 DEVICE int32_t segments_of(int32_t size) {
