@@ -297,6 +297,13 @@ const std::vector<Case> kAddedMasks = {
     added(sized(70, 70), {0, 3}),                    // ALiBi
     added(banded(sized(70, 70), -20, 0), {0})};
 TEST_F(AttentionTest, AddedMasks) { expect_all_right<f16>(kAddedMasks); }
+TEST_F(AttentionTest, AddedMasksInBF16) { expect_all_right<bf16>(kAddedMasks); }
+// Tiles without an edge read neighbours in the mask by pairs.
+TEST_F(AttentionTest, AddedMasksOfWholeTiles) {
+  expect_all_right<f16>({added(sized(64, 128), {1}),
+                         added(sized(128, 64, 40), {0, 1, 2, 3}),
+                         added(banded(sized(96, 96), -95, 40))});
+}
 TEST_F(AttentionTest, AddedMasksInF32) { expect_all_right<float>(kAddedMasks); }
 TEST_F(AttentionTest, MasksOfLargeHeads) {
   expect_all_right<bf16>(
@@ -462,6 +469,7 @@ int count_other_bits(const Case &c) {
 TEST_F(AttentionTest, OrderDecidesNoBits) {
   EXPECT_EQ(count_other_bits<f16>(banded(fused(150, 2, 64), -150, 0)), 0);
   EXPECT_EQ(count_other_bits<float>(masked(sized(70, 70))), 0);
+  EXPECT_EQ(count_other_bits<f16>(added(sized(70, 66))), 0);
   EXPECT_EQ(count_other_bits<bf16>(sized(70, 100, 128)), 0);
   EXPECT_EQ(count_other_bits<f16>(grouped(sized(70, 50), 3)), 0);
   EXPECT_EQ(count_other_bits<f16>(biased(sized(70, 50), {0, 1})), 0);

@@ -21,11 +21,13 @@ namespace gpuopt::detail {
 
 // How many blocks fit before values spill depends on the compiler's code for an
 // architecture, and on its shared memory. It bounds registers alone. Five and
-// three were the fastest on an H200.
+// three were the fastest on an H200 for products and for changed scores.
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1200)
-constexpr int kProductQueryBlocks = 3, kChangedKeyBlocks = 2;
+constexpr int kProductQueryBlocks = 3, kMaskedQueryBlocks = 3,
+              kChangedKeyBlocks = 2;
 #else
-constexpr int kProductQueryBlocks = 5, kChangedKeyBlocks = 3;
+constexpr int kProductQueryBlocks = 5, kMaskedQueryBlocks = 4,
+              kChangedKeyBlocks = 3;
 #endif
 
 // Where scores are products, a warp has registers for two strips of keys, and
@@ -33,8 +35,10 @@ constexpr int kProductQueryBlocks = 5, kChangedKeyBlocks = 3;
 template <class T, int D, class Scores>
 HOST_DEVICE constexpr TileSizes query_gradient_tiles() {
   if (kHasMatrixUnits<T>)
-    return D <= 64 ? TileSizes{64, 32, 2,
-                               Scores::kAreProducts ? kProductQueryBlocks : 4}
+    return D <= 64    ? TileSizes{64, 32, 2,
+                                  Scores::kAreProducts  ? kProductQueryBlocks
+                                  : Scores::kAreChanged ? 4
+                                                        : kMaskedQueryBlocks}
            : D <= 128 ? TileSizes{64, 32, 2, 2}
                       : TileSizes{64, 32, 1, 1};
   return D <= 64    ? TileSizes{64, 32, 2, 2}
@@ -164,13 +168,24 @@ DEVICE void to_gradients(float (&p)[N][4], float (&dp)[N][4],
                          const ScoreBits &bits, const Scores &scores,
                          const StatisticsOf &statistics_of) {
   const float factor = scores.factor();
-  if constexpr (Scores::kAreProducts)
+  if constexpr (Scores::kAreProducts) {
     for_each_element<N>([&](int n, int i) {
       const RowStatistics row = statistics_of(n, i);
       p[n][i] = ptx::exp2(fmaf(p[n][i], factor, -row.shift));
       dp[n][i] = p[n][i] * (dp[n][i] - row.delta);
     });
-  else
+  } else if constexpr (!Scores::kAreChanged) {
+    for_each_element<N>([&](int n, int i) {
+      const RowStatistics row = statistics_of(n, i);
+      p[n][i] = ptx::exp2(fmaf(p[n][i] - row.shift, factor, -row.spread));
+      dp[n][i] = p[n][i] * (dp[n][i] - row.delta);
+    });
+    if (bits.hidden) // also of a row of NaNs
+      for_each_element<N>([&](int n, int i) {
+        if (bits.has(bits.hidden, n, i))
+          p[n][i] = dp[n][i] = 0;
+      });
+  } else
     for_each_element<N>([&](int n, int i) {
       const RowStatistics row = statistics_of(n, i);
       const bool is_kept = bits.has(bits.kept, n, i);
@@ -191,7 +206,7 @@ DEVICE void to_gradients(float (&p)[N][4], float (&dp)[N][4],
 template <int N, class Scores>
 DEVICE void multiply_by_slopes(float (&ds)[N][4], const CapSlopes<N> &slopes,
                                const Scores &scores) {
-  if constexpr (!Scores::kAreProducts)
+  if constexpr (Scores::kAreChanged)
     if (scores.changes.softcap > 0)
       for_each_element<N>([&](int n, int i) { ds[n][i] *= slopes.of[n][i]; });
 }

@@ -32,13 +32,13 @@ void launch_forward(Context &ctx, const AttentionShape &s, const T *q,
                     const AttentionOptions &o) {
   with_head_size(s, [&](auto head_size) {
     constexpr int D = decltype(head_size)::value;
-    constexpr TileSizes kSizes = forward_tiles<T, D>();
-    with_scores(o, [&](auto scores) {
-      launch_with_memory(ctx,
-                         batch_elements(s) * ceil_div(s.queries, kSizes.own),
-                         kSizes.threads(), forward_bytes<T, D>(),
-                         attention_forward<T, D, decltype(scores)>, s, scores,
-                         q, k, v, y, statistics);
+    with_scores<T, D>(s, o, [&](auto scores) {
+      using Scores = decltype(scores);
+      constexpr TileSizes kSizes = forward_tiles<T, D, Scores>();
+      launch_with_memory(
+          ctx, batch_elements(s) * ceil_div(s.queries, kSizes.own),
+          kSizes.threads(), forward_bytes<T, D, Scores>(),
+          attention_forward<T, D, Scores>, s, scores, q, k, v, y, statistics);
     });
   });
 }
@@ -132,16 +132,16 @@ void attention_backward(Context &ctx, const AttentionShape &s,
              (o.bias_gradient ? bias_gradient_workspace(s, g) : 0))));
   auto *rows = reinterpret_cast<detail::RowStatistics *>(workspace);
   const detail::RowStatistics *of_rows = rows;
-  detail::with_scores(o, [&](auto scores) {
-    launch(ctx, batch_elements(s) * ceil_div(s.queries, detail::kRowsOfBlock),
-           detail::kRowThreads,
-           detail::attention_row_statistics<T, decltype(scores)>, s, g, scores,
-           y, dy, statistics, rows);
-    detail::with_head_size(s, [&](auto head_size) {
-      constexpr int D = decltype(head_size)::value;
+  detail::with_head_size(s, [&](auto head_size) {
+    constexpr int D = decltype(head_size)::value;
+    detail::with_scores<T, D>(s, o, [&](auto scores) {
+      launch(ctx, batch_elements(s) * ceil_div(s.queries, detail::kRowsOfBlock),
+             detail::kRowThreads,
+             detail::attention_row_statistics<T, decltype(scores)>, s, g,
+             scores, y, dy, statistics, rows);
       detail::launch_gradients<T, D>(ctx, s, g, scores, q, k, v, dy, of_rows,
                                      dq, dk, dv, o.column_sums);
-      if constexpr (!decltype(scores)::kAreProducts)
+      if constexpr (decltype(scores)::kAreChanged)
         if (o.bias_gradient)
           detail::launch_bias_gradient<T, D>(
               ctx, s, g, scores, q, k, v, dy, of_rows,

@@ -9,10 +9,12 @@ namespace gpuopt::detail {
 // The sizes depend on the type and D alone, so that a result that is computed
 // again has the same bits. All tiles of a block fit into 99 KiB, which is what
 // the smaller GPUs from sm_86 on have.
-template <class T, int D>
+// Tiles of 32 keys leave a masked strip the registers for its mask.
+template <class T, int D, class Scores>
 HOST_DEVICE constexpr TileSizes forward_tiles() {
+  constexpr bool kAreMasked = !Scores::kAreProducts && !Scores::kAreChanged;
   if (kHasMatrixUnits<T>)
-    return D <= 64    ? TileSizes{128, 64, 2, 2}
+    return D <= 64    ? TileSizes{128, kAreMasked ? 32 : 64, 2, 2}
            : D <= 128 ? TileSizes{128, 32, 2, 1}
                       : TileSizes{64, 32, 2, 1};
   return D <= 64    ? TileSizes{64, 32, 2, 2}
@@ -20,9 +22,9 @@ HOST_DEVICE constexpr TileSizes forward_tiles() {
                     : TileSizes{32, 16, 2, 1};
 }
 
-template <class T, int D>
+template <class T, int D, class Scores>
 constexpr size_t forward_bytes() {
-  constexpr TileSizes kSizes = forward_tiles<T, D>();
+  constexpr TileSizes kSizes = forward_tiles<T, D, Scores>();
   return tile_bytes<T, D>(kSizes.own + 2 * kSizes.buffers * kSizes.other);
 }
 
@@ -33,11 +35,11 @@ using ForwardRows = std::conditional_t<kHasMatrixUnits<T> && D == 128,
                                        HeldRows<T, D>, SharedRows<T, D>>;
 
 template <class T, int D, class Scores>
-KERNEL void __launch_bounds__(forward_tiles<T, D>().threads(),
-                              forward_tiles<T, D>().blocks)
+KERNEL void __launch_bounds__(forward_tiles<T, D, Scores>().threads(),
+                              forward_tiles<T, D, Scores>().blocks)
     attention_forward(AttentionShape s, Scores scores, const T *q, const T *k,
                       const T *v, T *y, float *statistics) {
-  constexpr TileSizes kSizes = forward_tiles<T, D>();
+  constexpr TileSizes kSizes = forward_tiles<T, D, Scores>();
   constexpr int kThreads = kSizes.threads(), kKeys = kSizes.other;
   constexpr int S = kSizes.strips;
   const AttentionBlock at(s, s.queries, kSizes.own, true);

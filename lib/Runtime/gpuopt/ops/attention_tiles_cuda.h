@@ -181,13 +181,20 @@ struct ScoreChanges {
   float masked_value;
   float dropout;
   uint32_t stream;
+
+  explicit ScoreChanges(const AttentionOptions &o)
+      : mask(o.mask), added_mask(o.added_mask),
+        state(o.dropout > 0 ? o.state : nullptr),
+        scale(float(o.softcap > 0 ? o.scale / o.softcap : o.scale)),
+        softcap(float(o.softcap)), masked_value(float(o.masked_value)),
+        dropout(float(o.dropout)), stream(o.stream) {}
 };
 
 // If only the band hides keys, a score is the product of a query and a key: the
 // factor of its exponential includes the scale. The kernels for such scores
 // have neither the code nor the registers of what could change them.
 struct ProductScores {
-  static constexpr bool kAreProducts = true;
+  static constexpr bool kAreProducts = true, kAreChanged = false;
   float scale;
   bool zeroes_empty;
 
@@ -200,9 +207,36 @@ struct ProductScores {
   DEVICE float unit() const { return scale; }
 };
 
-// With a cap, a mask, a bias or dropout, the scale is multiplied first.
+// If an added mask whose keys lie side by side changes scores, and nothing
+// else, its elements are read where the scores are in registers. Only tiles at
+// an edge take the way of other scores.
+struct MaskedScores {
+  static constexpr bool kAreProducts = false, kAreChanged = false;
+  ScoreChanges changes;
+  float scale;
+  bool zeroes_empty;
+
+  explicit MaskedScores(const AttentionOptions &o)
+      : changes(o), scale(float(o.scale)), zeroes_empty(o.zeroes_empty) {}
+
+  DEVICE float factor() const { return kLog2E; }
+  DEVICE float unit() const { return 1.0f; }
+};
+
+// Whether these are the scores of the options: each pair of neighbouring keys
+// has an aligned pair of elements in the mask.
+inline bool are_masked_scores(const AttentionShape &s,
+                              const AttentionOptions &o) {
+  const auto is_even = [](int64_t x) { return x % 2 == 0; };
+  return o.added_mask && !o.bias && o.dropout <= 0 && o.softcap <= 0 &&
+         reinterpret_cast<uintptr_t>(o.added_mask) % sizeof(float2) == 0 &&
+         s.mask_key == 1 && is_even(s.mask_row) && is_even(s.mask_batch[0]) &&
+         is_even(s.mask_batch[1]) && is_even(s.mask_batch[2]);
+}
+
+// With a cap, any mask, a bias or dropout, the scale is multiplied first.
 struct ChangedScores {
-  static constexpr bool kAreProducts = false;
+  static constexpr bool kAreProducts = false, kAreChanged = true;
   ScoreChanges changes;
   const float *bias;
   float scale;
@@ -210,29 +244,25 @@ struct ChangedScores {
   bool zeroes_empty;
 
   explicit ChangedScores(const AttentionOptions &o)
-      : changes{o.mask,
-                o.added_mask,
-                o.dropout > 0 ? o.state : nullptr,
-                float(o.softcap > 0 ? o.scale / o.softcap : o.scale),
-                float(o.softcap),
-                float(o.masked_value),
-                float(o.dropout),
-                o.stream},
-        bias(o.bias), scale(float(o.scale)),
+      : changes(o), bias(o.bias), scale(float(o.scale)),
         kept_factor(float(1 / (1 - o.dropout))), zeroes_empty(o.zeroes_empty) {}
 
   DEVICE float factor() const { return kLog2E; }
   DEVICE float unit() const { return 1.0f; }
 };
 
-// Calls f with the scores that the options describe.
-template <class F>
-void with_scores(const AttentionOptions &o, const F &f) {
+// Calls f with the scores that the options describe. Heads of up to 64 elements
+// of half precision have kernels for masks alone.
+template <class T, int D, class F>
+void with_scores(const AttentionShape &s, const AttentionOptions &o,
+                 const F &f) {
   if (!o.mask && !o.added_mask && !o.bias && o.dropout <= 0 && o.softcap <= 0 &&
       o.scale > 0)
-    f(ProductScores(o));
-  else
-    f(ChangedScores(o));
+    return f(ProductScores(o));
+  if constexpr (kHasMatrixUnits<T> && D <= 64)
+    if (are_masked_scores(s, o))
+      return f(MaskedScores(o));
+  f(ChangedScores(o));
 }
 
 // The sizes and the band of AttentionShape as int, whose arithmetic is cheap. A
@@ -402,6 +432,33 @@ add_bias(float (&x)[N][4], uint32_t others, const float *bias, int64_t bias_row,
   });
 }
 
+// Adds a mask's elements, the first of which is `mask`, to the scaled products
+// of a strip.
+template <bool RowsAreQueries, int N>
+DEVICE void add_mask(float (&x)[N][4], const float *mask, int64_t mask_row,
+                     float scale) {
+  UNROLL
+  for (int half = 0; half < 2; half++) {
+    if constexpr (RowsAreQueries) {
+      const float *row =
+          mask + strip_row(2 * half) * mask_row + strip_column(0, 0);
+      UNROLL
+      for (int n = 0; n < N; n++) {
+        const float2 pair = *reinterpret_cast<const float2 *>(row + 8 * n);
+        x[n][2 * half] = x[n][2 * half] * scale + pair.x;
+        x[n][2 * half + 1] = x[n][2 * half + 1] * scale + pair.y;
+      }
+    } else { // rows are keys
+      const float *column = mask + strip_column(0, half) * mask_row;
+      UNROLL
+      for (int n = 0; n < N; n++, column += 8 * mask_row) {
+        x[n][half] = x[n][half] * scale + column[strip_row(0)];
+        x[n][half + 2] = x[n][half + 2] * scale + column[strip_row(2)];
+      }
+    }
+  }
+}
+
 // Turns the products of queries and keys into scores; hidden ones become minus
 // infinity. The bits are set if scores are not products, and so are the slopes
 // if there is a cap.
@@ -410,21 +467,29 @@ DEVICE ScoreBits to_scores(float (&x)[N][4], const ScoreTile &tile,
                            const AttentionShape &s, const BatchElement &at,
                            const Scores &scores,
                            CapSlopes<N> *slopes = nullptr) {
+  static_assert(4 * N <= 32, "a bit for each element");
   if constexpr (!Scores::kAreProducts) {
-    static_assert(4 * N <= 32, "a bit for each element");
+    const int64_t query = s.queries - tile.queries, key = s.keys - tile.keys;
+    const CornerOfTile corner(s, at, query, key);
+    if constexpr (!Scores::kAreChanged)
+      if (!tile.has_hidden) {
+        add_mask<RowsAreQueries>(x, scores.changes.added_mask + corner.of_mask,
+                                 s.mask_row, scores.scale);
+        return {};
+      }
     // A function that gets the address of an array forces it into memory, so it
     // gets that of a copy.
     float changed[N][4];
     for_each_element<N>([&](int n, int i) { changed[n][i] = x[n][i]; });
-    const int64_t query = s.queries - tile.queries, key = s.keys - tile.keys;
     const ScoreBits bits = change_scores<RowsAreQueries>(
-        changed, tile, CornerOfTile(s, at, query, key), s.mask_row, s.mask_key,
-        s.keys, scores.changes, slopes);
-    if (scores.bias)
-      add_bias<RowsAreQueries>(changed, bits.hidden | bits.replaced,
-                               scores.bias + at.offset(s.bias_batch) +
-                                   query * s.bias_row + key * s.bias_key,
-                               s.bias_row, s.bias_key);
+        changed, tile, corner, s.mask_row, s.mask_key, s.keys, scores.changes,
+        slopes);
+    if constexpr (Scores::kAreChanged)
+      if (scores.bias)
+        add_bias<RowsAreQueries>(changed, bits.hidden | bits.replaced,
+                                 scores.bias + at.offset(s.bias_batch) +
+                                     query * s.bias_row + key * s.bias_key,
+                                 s.bias_row, s.bias_key);
     for_each_element<N>([&](int n, int i) { x[n][i] = changed[n][i]; });
     return bits;
   } else {
@@ -442,7 +507,7 @@ DEVICE ScoreBits to_scores(float (&x)[N][4], const ScoreTile &tile,
 template <int N, class Scores>
 DEVICE void drop(float (&p)[N][4], const ScoreBits &bits,
                  const Scores &scores) {
-  if constexpr (!Scores::kAreProducts)
+  if constexpr (Scores::kAreChanged)
     for_each_element<N>([&](int n, int i) {
       p[n][i] = bits.has(bits.kept, n, i) ? p[n][i] * scores.kept_factor : 0;
     });
