@@ -63,8 +63,8 @@ static Type elementTypeOf(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 /// Rows are scattered by kernels that wait for one another: two sets of zeros,
-/// three that put positions into buckets, one that sums short buckets, and three
-/// for long ones (ops/scatter_cuda.h).
+/// three that put positions into buckets, one that sums short buckets, and
+/// three for long ones (ops/scatter_cuda.h).
 static constexpr double kScatterLaunches = 9;
 
 static void addKernel(const KernelCost &cost, const DeviceModel &device,
@@ -97,6 +97,7 @@ static void addWarpWork(Operation *op, const DeviceModel &device,
     addKernel(kernelCostOf(fused, device), device, work);
   else if (productSpecOf(op))
     addProduct(op, device, work);
+  // Its sums are few beside the bytes of the rows and the launches.
   else if (isa<nn::ScatterAddOp>(op))
     work.launches = kScatterLaunches;
   else if (auto costly = dyn_cast<CostOpInterface>(op))

@@ -366,8 +366,6 @@ static LogicalResult maxPoolWithPlaces(NodeConversion &c, const Window &w) {
   return success();
 }
 
-/// Among equal elements, the first in the plane of the first depth wins: it is
-/// the first of the window.
 static LogicalResult maxPool(NodeConversion &c);
 
 /// Pools integers of 8 bits, all of which are numbers of single precision.
@@ -381,13 +379,19 @@ static LogicalResult maxPoolOfIntegers(NodeConversion &c) {
   NodeConversion inner(c.node, inputs, c.b, c.state);
   if (failed(maxPool(inner)))
     return c.fail(inner.problem);
+  // A window that lies in the padding alone has the least integer.
+  bool isSigned = declaredDataTypeOf(c.node.getInputs()[0]) == 3;
   Value &largest = inner.outputs.front().tensors.front();
+  largest = c.b.createOrFold<arith::MaximumFOp>(
+      largest, c.b.splat(isSigned ? -128 : 0, c.b.type(largest)));
   largest = c.b.create<arith::FPToSIOp>(
       c.b.type(largest).clone(type.getElementType()), largest);
   c.outputs = inner.outputs;
   return success();
 }
 
+/// Among equal elements, the first in the plane of the first depth wins: it is
+/// the first of the window.
 static LogicalResult maxPool(NodeConversion &c) {
   if (!c.isFloat(0))
     return maxPoolOfIntegers(c);

@@ -108,7 +108,8 @@ static bool namesOutput(ArrayRef<std::string> flags) {
 }
 
 /// Copies the profile of a few steps to the folder of the run that they repeat.
-/// The file that makes it a profile comes last.
+/// The file that makes it a profile comes last. Of a copy that fails, nothing
+/// is left.
 static std::error_code copyProfile(StringRef from, StringRef run) {
   std::string target = joinPath(run, kProfileFolder);
   if (std::error_code code = sys::fs::create_directory(target))
@@ -116,8 +117,10 @@ static std::error_code copyProfile(StringRef from, StringRef run) {
   for (StringRef name : {kTableFile, kTraceFile, kProfileFile})
     if (std::error_code code =
             sys::fs::copy_file(joinPath(joinPath(from, kProfileFolder), name),
-                               joinPath(target, name)))
+                               joinPath(target, name))) {
+      sys::fs::remove_directories(target);
       return code;
+    }
   return {};
 }
 

@@ -30,8 +30,8 @@ static std::string commandsWith(StringRef flag, const cl::SubCommand &command) {
   return text;
 }
 
-/// Returns what a flag of others would turn on, where that is always so.
-static std::string describeHabit(StringRef name) {
+/// Returns what gpuopt always does, if a flag of other trainers asks for it.
+static std::string describeWhatIsAlwaysDone(StringRef name) {
   if (name == "drop-last" || name == "dataloader-drop-last")
     return "; an epoch always leaves out the samples that do not fill a batch, "
            "other ones in each epoch if they are shuffled";
@@ -51,8 +51,8 @@ static std::string describeUnknownFlag(StringRef name,
     names.push_back(flag.str());
   std::string meant = flag_meant_by(name, names),
               error = "there is no flag --" + name.str();
-  if (std::string habit = describeHabit(name); !habit.empty())
-    return error + habit;
+  if (std::string always = describeWhatIsAlwaysDone(name); !always.empty())
+    return error + always;
   return meant.empty() ? error + "; --help-all lists all flags"
                        : error + "; did you mean --" + meant + "?";
 }

@@ -242,14 +242,26 @@ LogicalResult GraphImporter::importNode(const NodeProto &node) {
     types.push_back(getType(*output));
     names.push_back(*output);
   }
-  if (node.op_type() == "Identity" && !names.empty() &&
-      stopping.contains(names.front()))
-    attributes.push_back(
-        builder.getNamedAttr("stops_gradient", builder.getI64IntegerAttr(1)));
-  if (node.op_type() == "Gather" && !names.empty())
-    if (auto row = paddingRows.find(names.front()); row != paddingRows.end())
-      attributes.push_back(builder.getNamedAttr(
-          "padding_row", builder.getI64IntegerAttr(row->second)));
+  // Notes of the exporter are attributes that ONNX does not have. A file that
+  // has them as attributes of its own is not obeyed.
+  auto note = [&](StringRef name, std::optional<int64_t> value) {
+    llvm::erase_if(attributes, [&](NamedAttribute attribute) {
+      return attribute.getName() == name;
+    });
+    if (value)
+      attributes.push_back(
+          builder.getNamedAttr(name, builder.getI64IntegerAttr(*value)));
+  };
+  StringRef result0 = names.empty() ? StringRef() : names.front();
+  if (node.op_type() == "Identity")
+    note("stops_gradient",
+         stopping.contains(result0) ? std::optional(int64_t(1)) : std::nullopt);
+  if (node.op_type() == "Gather") {
+    auto row = paddingRows.find(result0);
+    note("padding_row", row == paddingRows.end()
+                            ? std::nullopt
+                            : std::optional(int64_t(row->second)));
+  }
   std::vector<const GraphProto *> graphs = getSubgraphs(node);
   StringRef domain = node.domain();
   auto op = NodeOp::create(

@@ -52,6 +52,14 @@ func.func @rest(%x: tensor<8x33x32x3xf32>, %w: tensor<64x3x4x4xf32>) -> tensor<8
   return %0 : tensor<8x8x8x64xf32>
 }
 
+// Rows of 12 elements are no whole vectors.
+// CHECK-LABEL: func.func @small_windows
+// CHECK: nn.conv {{.*}} : tensor<8x32x32x8xf32>, tensor<64x8x2x2xf32>
+func.func @small_windows(%x: tensor<8x32x32x3xf32>, %w: tensor<64x3x2x2xf32>) -> tensor<8x16x16x64xf32> {
+  %0 = nn.conv %x, %w strides [2, 2] pads [0, 0, 0, 0] dilations [1, 1] groups 1 : tensor<8x32x32x3xf32>, tensor<64x3x2x2xf32>
+  return %0 : tensor<8x16x16x64xf32>
+}
+
 // Zeros would be most of what is read, or there is a vector of channels already, or more.
 // CHECK-LABEL: func.func @few_and_many
 // CHECK-COUNT-3: nn.conv %arg{{[012]}}, %arg

@@ -304,6 +304,18 @@ TEST_F(AttentionTest, AddedMasksOfWholeTiles) {
                          added(sized(128, 64, 40), {0, 1, 2, 3}),
                          added(banded(sized(96, 96), -95, 40))});
 }
+// Pairs need rows of an even number of keys that lie side by side.
+TEST_F(AttentionTest, KernelsForAddedMasksTakeWholePairs) {
+  alignas(8) const float mask[2] = {};
+  const auto are_taken = [&](const Case &c, const float *added_mask) {
+    AttentionOptions o;
+    o.added_mask = added_mask;
+    return detail::are_masked_scores(shape_of(c), o);
+  };
+  EXPECT_TRUE(are_taken(added(sized(64, 128)), mask));
+  EXPECT_FALSE(are_taken(added(sized(64, 127)), mask));
+  EXPECT_FALSE(are_taken(added(sized(64, 128)), mask + 1));
+}
 TEST_F(AttentionTest, AddedMasksInF32) { expect_all_right<float>(kAddedMasks); }
 TEST_F(AttentionTest, MasksOfLargeHeads) {
   expect_all_right<bf16>(

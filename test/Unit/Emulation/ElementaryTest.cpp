@@ -103,7 +103,6 @@ TEST_F(ElementaryOnCuda, LimitsAreExact) {
   EXPECT_EQ(gpuopt::rsqrt(0.0f), inf);
 }
 
-// The logistic function as kernels write it: its denominator may be infinite.
 TEST_F(ElementaryOnCuda, TheLargerNumberIsExactAndNotANumberWins) {
   for (float a : {-INFINITY, -1.5f, -0.0f, 0.0f, 1e-45f, 2.0f, INFINITY})
     for (float b : {-INFINITY, -1.5f, -0.0f, 0.0f, 1e-45f, 2.0f, INFINITY}) {
@@ -121,6 +120,7 @@ TEST_F(ElementaryOnCuda, TheLargerNumberIsExactAndNotANumberWins) {
   }
 }
 
+// The logistic function as kernels write it: its denominator may be infinite.
 TEST_F(ElementaryOnCuda, LogisticFunctionIsWithinItsBound) {
   const double worst = largest_error(
       sample(80.0f),

@@ -44,8 +44,8 @@ static std::string specOf(StringRef lhs, StringRef rhs, StringRef result) {
 }
 
 /// Returns whether rows, columns or inner dimensions of a product stand on both
-/// sides of another kind of dimension in an operand with these letters, so that
-/// no product reads the operand as it lies. Batches may be anywhere.
+/// sides of another kind of dimension, perhaps a batch, in an operand with
+/// these letters, so that no product reads the operand as it lies.
 static bool mixesKinds(StringRef letters, StringRef other, StringRef result) {
   auto kindOf = [&](char letter) {
     return std::pair(other.contains(letter), result.contains(letter));

@@ -22,7 +22,7 @@
 #include "gpuopt/Dialect/NN/IR/TensorBuilder.h"
 #include "gpuopt/Dialect/NN/Transforms/Passes.h"
 #include "mlir/IR/Matchers.h"
-#include "llvm/Support/MathExtras.h"
+#include <utility>
 
 namespace gpuopt::nn {
 #define GEN_PASS_DEF_REWRITESTEMS
@@ -58,10 +58,12 @@ static bool isData(Value value) {
 }
 
 /// Returns whether each pixel of the input is in one window, so that the
-/// windows are the rows of a matrix.
+/// windows are the rows of a matrix, and these rows are whole vectors.
 static bool readsPatches(ConvOp conv) {
   ArrayRef<int64_t> input = TensorBuilder::shape(conv.getInput()),
                     window = TensorBuilder::shape(conv.getWeights());
+  if (window[1] * window[2] * window[3] % kVector != 0)
+    return false;
   for (int i : {0, 1})
     if (conv.getStrides()[i] != window[2 + i] ||
         input[1 + i] % window[2 + i] != 0 ||

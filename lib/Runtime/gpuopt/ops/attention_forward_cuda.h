@@ -6,9 +6,9 @@
 
 namespace gpuopt::detail {
 
-// The sizes depend on the type and D alone, so that a result that is computed
-// again has the same bits. All tiles of a block fit into 99 KiB, which is what
-// the smaller GPUs from sm_86 on have.
+// The sizes depend on the type, D and the kind of scores, which are the same
+// where a result is computed again, so that it has the same bits. All tiles of
+// a block fit into 99 KiB, which is what the smaller GPUs from sm_86 on have.
 // Tiles of 32 keys leave a masked strip the registers for its mask.
 template <class T, int D, class Scores>
 HOST_DEVICE constexpr TileSizes forward_tiles() {

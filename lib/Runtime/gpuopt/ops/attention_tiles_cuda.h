@@ -234,7 +234,8 @@ inline bool are_masked_scores(const AttentionShape &s,
          is_even(s.mask_batch[1]) && is_even(s.mask_batch[2]);
 }
 
-// With a cap, any mask, a bias or dropout, the scale is multiplied first.
+// With a cap, a bias, dropout or a mask that MaskedScores does not take, the
+// scale is multiplied first.
 struct ChangedScores {
   static constexpr bool kAreProducts = false, kAreChanged = true;
   ScoreChanges changes;

@@ -8,9 +8,10 @@
 // A loop with `unroll` is written as batches of iterations: first all their
 // loads, then what is made of them. A compiler left to itself moves no load
 // over a branch, such as that of a division, and so waits for one load after
-// another. So are long rows of a GPU, of which a thread takes vectors in turn
-// with the others of its block: batches of vectors that are whole need no test
-// of the row's end either, and a second loop takes what is left.
+// another. Long rows of a GPU, of which a thread takes vectors in turn with the
+// others of its block, are written in batches as well: batches of vectors that
+// are whole need no test of the row's end, and a second loop takes what is
+// left.
 //
 //===----------------------------------------------------------------------===//
 
@@ -251,7 +252,7 @@ LogicalResult KernelPrinter::printLongRow(device::LoopOp op,
   };
   openFor(start, "first_lane()", whole,
           start + " += " + count + " * lane_step()");
-  isWhole = true;
+  hasAllLanes = true;
   rest = "kLanes";
   declareBatched(op, iteration, kVectorsOfBatch);
   if (failed(print(
@@ -262,7 +263,7 @@ LogicalResult KernelPrinter::printLongRow(device::LoopOp op,
       })))
     return failure();
   closeBrace();
-  isWhole = false;
+  hasAllLanes = false;
   batched.clear();
   names.release(iteration);
   names.release(start);

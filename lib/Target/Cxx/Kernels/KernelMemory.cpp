@@ -82,7 +82,7 @@ std::string KernelPrinter::elementText(Value pointer, const Place &place) {
 /// kLanes.
 int64_t KernelPrinter::knownMultiple(device::LoopOp loop,
                                      int64_t alignment) const {
-  if (!isWhole)
+  if (!hasAllLanes)
     return cxx::knownMultiple(loop, alignment);
   return alignment % 16 == 0  ? 16
          : alignment % 8 == 0 ? 8
@@ -143,8 +143,8 @@ std::string KernelPrinter::uniformLoad(device::LoadOp op, const Place &place) {
   return op.getType().isInteger(1) ? "(" + element + " != 0)" : element;
 }
 
-/// Returns a name for what a load reads: "x0_i" for the element of x0 at i. Of a
-/// batch of loads, the index may be computed later, inside the batch.
+/// Returns a name for what a load reads: "x0_i" for the element of x0 at i. Of
+/// a batch of loads, the index may be computed later, inside the batch.
 std::string KernelPrinter::loadStem(device::LoadOp op) {
   std::string stem = printed(op.getPointer()).text, last = "0";
   if (!op.getIndices().empty())

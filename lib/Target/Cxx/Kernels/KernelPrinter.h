@@ -158,7 +158,7 @@ private:
   std::string rest;
   /// Whether all lanes of the current loop are there, though its row ends
   /// within a vector.
-  bool isWhole = false;
+  bool hasAllLanes = false;
 };
 
 } // namespace gpuopt::cxx

@@ -221,8 +221,9 @@ def RewriteStems : Pass<"nn-rewrite-stems"> {
   let description = [{
     A convolution in one group whose input follows from the function's inputs and
     constants alone, so that nothing asks for its gradient, is rewritten if its
-    channels are no multiple of 8. If its windows do not overlap and nothing is
-    padded, it becomes an nn.contract of its windows, in the order of the weights.
+    channels are no multiple of 8. If its windows do not overlap, have a multiple of
+    8 elements, and nothing is padded, it becomes an nn.contract of its windows, in
+    the order of the weights.
     Elsewhere, an input of 3 to 7 channels and its weights get channels of zeros.
 
     ```mlir
