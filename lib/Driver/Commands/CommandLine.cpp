@@ -142,8 +142,7 @@ static cl::SubCommand &givenCommand() {
 }
 
 /// Prints an error and, unless it names a flag or what was meant, where to find
-/// help.
-/// Returns the exit status.
+/// help. Returns the exit status.
 static int usage(const std::string &what) {
   StringRef command = givenCommand().getName();
   errs() << "gpuopt: error: " << what;
