@@ -163,6 +163,8 @@ class Program:
     def forward(self, inputs: Mapping[str, Any] | None = None, /, **named: Any) -> dict[str, np.ndarray]:
         """Returns the outputs of one batch by name, in a program that was
         compiled with ``inference=True``; bfloat16 as float32."""
+        if not self.outputs:
+            raise NotImplementedError("the program has no forward: compile it with inference=True, or --inference")
         tensors, _kept = self._given(inputs, named, 1)
         arrays = {output.name: np.empty(output.shape, output._stored_dtype) for output in self.outputs}
         results = (Tensor * len(arrays))(*(_tensor(output, arrays[output.name]) for output in self.outputs))
@@ -183,6 +185,9 @@ class Program:
     def _given(self, inputs: Mapping[str, Any] | None, named: Mapping[str, Any], batches: int) -> tuple[Any, list[Any]]:
         """The caller's inputs as the C API takes them, and what keeps them in
         memory."""
+        if inputs is not None and not isinstance(inputs, Mapping):
+            raise TypeError(f"expects inputs by name, such as {self.inputs[0].name}=..., or a dictionary, but got a "
+                            f"{type(inputs).__name__}")
         given = {**(inputs or {}), **named}
         known = [tensor.name for tensor in self.inputs]
         if sorted(given) != sorted(known):

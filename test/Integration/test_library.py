@@ -261,8 +261,10 @@ def test_python_takes_what_is_an_array(folder):
                     "float32: convert it there, or give it on the host", x=t(x))
         with pytest.raises(TypeError, match="the program takes the inputs x, labels, but got x"):
             program.step(x=x)
-        with pytest.raises(NotImplementedError, match="the program has no forward: compile it with --inference"):
-            program.forward(x=x, labels=labels)
+        with pytest.raises(TypeError, match="expects inputs by name, such as x=..., or a dictionary, but got a ndarray"):
+            program.step(x)
+        with pytest.raises(NotImplementedError, match="the program has no forward: compile it with inference=True, or --inference"):
+            program.forward(x=x)
         with pytest.raises(KeyError, match="the values lack 2.weight, and have y that the program does not have"):
             state = program.state_dict()
             del state["2.weight"]

@@ -7,6 +7,7 @@
 
 #include "Files/TrainedWeights.h"
 
+#include "gpuopt/data/checksum.h"
 #include "gpuopt/data/dataset.h"
 #include "gpuopt/data/safetensors.h"
 
@@ -16,6 +17,7 @@ using namespace gpuopt;
 
 std::string TrainedWeights::load(const std::string &path) {
   try {
+    check_listed(path);
     auto mapped = std::make_shared<MappedFile>(path);
     for (const auto &[name, stored] : read_safetensors(*mapped))
       tensors[name] = {stored.dtype, stored.shape, stored.data, stored.bytes};

@@ -134,10 +134,15 @@ TEST_F(BestCheckpointTest, IsKeptBesideTheLast) {
               state.best_metric, 1e-6);
 }
 
+TEST_F(BestCheckpointTest, RegularOnesStayWhenABetterComes) {
+  ASSERT_EQ(run("a", flags({"--save-best", "--save-steps=2"})), 0) << error;
+  EXPECT_EQ(steps_in("a").size(), 15u);
+}
+
 TEST_F(BestCheckpointTest, AResumedRunKnowsTheBest) {
   ASSERT_EQ(run("a", flags({"--save-best"})), 0) << error;
   const int64_t best = best_step("a");
-  EXPECT_EQ(steps_in("a").back(), best) << "the last step is not the best";
+  EXPECT_EQ(steps_in("a"), (Steps{best})) << "those before it are removed";
   const std::vector<std::string> again =
       flags({"--save-best", "--resume=auto", "--save-total-limit=1"});
   ASSERT_EQ(run("a", again), 0) << error;
@@ -168,6 +173,29 @@ std::string complaint_about(const std::string &checkpoint) {
     return error.what();
   }
   return "";
+}
+
+// Weights of a checkpoint are checked for themselves as well.
+TEST_F(CheckpointTest, DamagedWeightsAreNoFirstWeights) {
+  ASSERT_EQ(run("a", {"--max-steps=1", "--save-steps=1"}), 0) << error;
+  const std::string checkpoint = folder / "a/checkpoint-1",
+                    file = checkpoint + "/model.safetensors";
+  ASSERT_EQ(run("b", {"--max-steps=1", "--init-from", file}), 0) << error;
+  std::string bad = read_file(file);
+  bad.back() = char(bad.back() ^ 1);
+  write_file(file, bad);
+  ASSERT_NE(run("c", {"--max-steps=1", "--init-from", file}), 0);
+  EXPECT_NE(error.find("'" + checkpoint +
+                       "' is damaged: 'model.safetensors' is not the file "
+                       "that 'checksums.txt' lists"),
+            std::string::npos)
+      << error;
+  // Elsewhere there is no list.
+  write_file(folder / "model.safetensors", bad);
+  EXPECT_EQ(
+      run("d", {"--max-steps=1", "--init-from", folder / "model.safetensors"}),
+      0)
+      << error;
 }
 
 TEST_F(CheckpointTest, EveryBitIsChecked) {

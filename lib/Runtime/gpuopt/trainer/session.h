@@ -111,6 +111,7 @@ public:
   //===--------------------------------------------------------------------===//
 
   void load_weights(const std::string &file) {
+    check_listed(file);
     auto opened = std::make_unique<MappedFile>(file);
     infinite_at_first =
         WeightsFile(ctx, program, memory).load(*opened, StateFile::Weights);

@@ -12,9 +12,9 @@
 // on the disk. One without checksums.txt is not whole.
 #pragma once
 
+#include "gpuopt/data/checksum.h"
 #include "gpuopt/device/atomic_file.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_names.h"
-#include "gpuopt/trainer/checkpoints/checksum.h"
 
 #include <cstdio>
 #include <filesystem>
@@ -24,7 +24,6 @@ namespace gpuopt {
 
 constexpr char kOptimizerFile[] = "optimizer.safetensors";
 constexpr char kRunStateFile[] = "trainer_state.json";
-constexpr char kChecksumsFile[] = "checksums.txt";
 constexpr char kPartSuffix[] = ".part";
 
 namespace detail {

@@ -54,15 +54,18 @@ public:
   void prepare() { copy.allocate(); }
 
   // Copies the state and begins to write it. The outcome of the checkpoint
-  // before has been taken.
-  void begin(Context &ctx, const char *memory, const RunState &run) {
+  // before has been taken. The checkpoint of the step `superseded`, if that is
+  // not 0, is removed once this one is in place.
+  void begin(Context &ctx, const char *memory, const RunState &run,
+             int64_t superseded = 0) {
     copy.take(ctx, memory);
+    const auto task = [this, run, superseded] {
+      return write(run, superseded);
+    };
     try {
-      writing =
-          std::async(std::launch::async, [this, run] { return write(run); });
+      writing = std::async(std::launch::async, task);
     } catch (const std::system_error &) { // the system allows no more threads
-      writing =
-          std::async(std::launch::deferred, [this, run] { return write(run); });
+      writing = std::async(std::launch::deferred, task);
     }
   }
 
@@ -76,7 +79,7 @@ public:
   }
 
 private:
-  CheckpointOutcome write(const RunState &run) const {
+  CheckpointOutcome write(const RunState &run, int64_t superseded) const {
     const TraceSpan span(tracer, "write checkpoint", "checkpoint writer");
     CheckpointOutcome outcome;
     outcome.step = run.step;
@@ -90,6 +93,8 @@ private:
       sync_metrics(output_dir);
       put_in_place(part, target);
       sync_folder(output_dir);
+      if (superseded > 0)
+        remove_checkpoint(checkpoint_path(output_dir, superseded));
       remove_others(run);
     } catch (const std::exception &error) {
       outcome.problem = error.what();

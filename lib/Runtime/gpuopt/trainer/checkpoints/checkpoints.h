@@ -55,7 +55,7 @@ public:
     const Validation &best = written.step > 0 ? written : kept_best;
     run.best_metric = sign() * best.score;
     run.best_step = best.step;
-    writer->begin(ctx, memory, run);
+    writer->begin(ctx, memory, run, superseded_by(written.step));
   }
   // Looks at what became of the one that was begun last, and waits for it or
   // not. Warns if it could not be written, which does not end a run. Returns it
@@ -112,6 +112,15 @@ private:
   // The state of a run has the metric itself.
   double sign() const {
     return is_greater_better(s.metric_for_best_model) ? -1 : 1;
+  }
+  // Returns the step of the best checkpoint so far if that of `best_step`,
+  // which is 0 if there is none, takes its place, and if it is none of those of
+  // every
+  // --save-steps steps; otherwise 0.
+  int64_t superseded_by(int64_t best_step) const {
+    const bool is_regular =
+        s.save_steps > 0 && kept_best.step % s.save_steps == 0;
+    return best_step > kept_best.step && !is_regular ? kept_best.step : 0;
   }
   void tell_failure(const CheckpointOutcome &outcome) {
     fprintf(stderr,

@@ -63,6 +63,7 @@ inline std::string converted(const StoredTensor &stored, Type type) {
 inline void load_init_weights(Context &ctx, const Program &program,
                               char *memory, const std::string &path,
                               bool is_strict, std::set<std::string> &infinite) {
+  check_listed(path);
   const MappedFile file(path);
   auto tensors = read_safetensors(file);
   std::string lacking, unfit, others;

@@ -1,0 +1,50 @@
+// The lines by which a checkpoint lists its files.
+#pragma once
+
+#include "gpuopt/data/crc32.h"
+#include "gpuopt/data/mapped_file.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+
+namespace gpuopt {
+
+constexpr char kChecksumsFile[] = "checksums.txt";
+
+// Returns "3610a686 12345 NAME": the checksum, the bytes and the name of a
+// file of a folder.
+inline std::string checksum_line(const std::string &folder,
+                                 const std::string &name) {
+  const MappedFile file(folder + "/" + name);
+  char checksum[16];
+  snprintf(checksum, sizeof checksum, "%08x", crc32(file.data, file.bytes));
+  return std::string(checksum) + " " + std::to_string(file.bytes) + " " + name;
+}
+
+// Throws an Error if a file is not the one that the checksums of its folder
+// list. A folder may have none, and a file need not be listed.
+inline void check_listed(const std::string &path) {
+  const std::filesystem::path file(path);
+  const std::string folder = file.has_parent_path()
+                                 ? file.parent_path().string()
+                                 : std::string("."),
+                    name = file.filename().string(),
+                    list = folder + "/" + kChecksumsFile;
+  std::error_code code;
+  if (!std::filesystem::exists(list, code))
+    return;
+  const MappedFile lines(list);
+  std::string_view left(reinterpret_cast<const char *>(lines.data),
+                        lines.bytes);
+  while (!left.empty()) {
+    const std::string_view line = left.substr(0, left.find('\n'));
+    left.remove_prefix(std::min(line.size() + 1, left.size()));
+    if (line.substr(line.rfind(' ') + 1) == name &&
+        line != checksum_line(folder, name))
+      throw Error("'" + folder + "' is damaged: '" + name +
+                  "' is not the file that '" + kChecksumsFile + "' lists");
+  }
+}
+
+} // namespace gpuopt
