@@ -16,19 +16,11 @@ from transformers import DynamicCache, GPT2Config, GPT2LMHeadModel
 import emulated
 import gpuopt
 from gpuopt.driver import find_driver
+from models import CausalLogits
 from training import OPTIMIZATION_FOR_ONE_STEP, CommandFailed, Trainer, execute
 
 VOCABULARY, WINDOW, BATCH = 61, 12, 4
 LAYERS, HEADS, WIDTH = 2, 2, 16
-
-
-class Logits(torch.nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-
-    def forward(self, input_ids):
-        return self.model(input_ids, use_cache=False).logits
 
 
 HostPredictor = partial(Trainer, optimization=OPTIMIZATION_FOR_ONE_STEP)
@@ -80,7 +72,7 @@ def cached_program(model, folder, tokens, cache_capacity, kind=HostPredictor, re
 @pytest.fixture(scope="module")
 def program(model, tmp_path_factory):
     folder = tmp_path_factory.mktemp("program")
-    gpuopt.export(Logits(model), torch.zeros(2, WINDOW, dtype=torch.int64), folder / "model.onnx", input_names=["input_ids"],
+    gpuopt.export(CausalLogits(model), torch.zeros(2, WINDOW, dtype=torch.int64), folder / "model.onnx", input_names=["input_ids"],
                   output_names=["logits"])
     HostPredictor(folder / "model.onnx", folder / "program", inference=True, batch_size=BATCH)
     return folder / "program" / "build" / "predict"

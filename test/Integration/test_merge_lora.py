@@ -13,6 +13,7 @@ import torch
 import gpuopt
 from gpuopt import safetensors
 from gpuopt.driver import find_driver
+from models import CausalLogits
 
 RANK = 3
 
@@ -238,15 +239,6 @@ def test_refuses_strengths_that_are_not_certain(tmp_path):
         assert merged_layers(tmp_path, layers, layers, init_lora_weights=name)["layers.10.fc"].any()
 
 
-class Logits(torch.nn.Module):
-    def __init__(self, model):
-        super().__init__()
-        self.model = model
-
-    def forward(self, input_ids):
-        return self.model(input_ids, use_cache=False).logits
-
-
 @pytest.mark.full
 @pytest.mark.parametrize("name", ["gpt2", "llama"])
 def test_what_peft_itself_saves(tmp_path, name):
@@ -263,7 +255,7 @@ def test_what_peft_itself_saves(tmp_path, name):
         config = dict(target_modules="all-linear", use_rslora=True, alpha_pattern={"q_proj": 16}, rank_pattern={"v_proj": 2},
                       modules_to_save=["lm_head"])
     ids = torch.randint(0, 100, (2, 16))
-    gpuopt.export(Logits(model.eval()), (ids,), tmp_path / "base.onnx", input_names=["input_ids"], output_names=["logits"])
+    gpuopt.export(CausalLogits(model.eval()), (ids,), tmp_path / "base.onnx", input_names=["input_ids"], output_names=["logits"])
     before = model(ids).logits.detach().numpy()
     adapted = peft.get_peft_model(model, peft.LoraConfig(r=4, lora_alpha=8, **config))
     with torch.no_grad():

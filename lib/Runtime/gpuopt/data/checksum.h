@@ -22,6 +22,11 @@ inline std::string checksum_line(const std::string &folder,
   return std::string(checksum) + " " + std::to_string(file.bytes) + " " + name;
 }
 
+inline Error damaged_file(const std::string &folder, std::string_view name) {
+  return Error("'" + folder + "' is damaged: '" + std::string(name) +
+               "' is not the file that '" + kChecksumsFile + "' lists");
+}
+
 // Throws an Error if a file is not the one that the checksums of its folder
 // list. A folder may have none, and a file need not be listed.
 inline void check_listed(const std::string &path) {
@@ -42,8 +47,7 @@ inline void check_listed(const std::string &path) {
     left.remove_prefix(std::min(line.size() + 1, left.size()));
     if (line.substr(line.rfind(' ') + 1) == name &&
         line != checksum_line(folder, name))
-      throw Error("'" + folder + "' is damaged: '" + name +
-                  "' is not the file that '" + kChecksumsFile + "' lists");
+      throw damaged_file(folder, name);
   }
 }
 

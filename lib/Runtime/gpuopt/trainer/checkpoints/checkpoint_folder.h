@@ -65,9 +65,7 @@ inline void check_whole(const std::string &checkpoint) {
   std::string found;
   for (const std::string &line : detail::checksum_lines(checkpoint)) {
     if (written.find(line + "\n") == std::string::npos)
-      throw Error("'" + checkpoint + "' is damaged: '" +
-                  line.substr(line.rfind(' ') + 1) +
-                  "' is not the file that '" + kChecksumsFile + "' lists");
+      throw damaged_file(checkpoint, line.substr(line.rfind(' ') + 1));
     found += line + "\n";
   }
   if (found != written)
