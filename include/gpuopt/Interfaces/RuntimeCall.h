@@ -76,9 +76,16 @@ public:
   explicit RuntimeCall(llvm::StringRef function, llvm::StringRef header = "")
       : function(function), header(header) {}
 
-  /// Makes the function `function<T>`, where T is the type that `element` has
-  /// in memory.
-  void setElementType(mlir::Type element) { elementType = element; }
+  /// Adds an argument to those of the template that the function is, as in
+  /// `attention<64, AttentionScores::Products>`: a type, which is the one that
+  /// its elements have in memory, a number, or a constant of the runtime.
+  void passToTemplate(mlir::Type element) {
+    templateArguments.push_back(element);
+  }
+  void passToTemplate(int64_t number) { templateArguments.push_back(number); }
+  void passToTemplate(llvm::StringRef constant) {
+    templateArguments.push_back(constant.str());
+  }
 
   void pass(mlir::Value tensor) { arguments.push_back({tensor, ""}); }
   void passInteger(int64_t value, llvm::StringRef name = "");
@@ -93,7 +100,7 @@ public:
   void setOption(llvm::StringRef name, StepStatePointer state);
 
   std::string function, header;
-  mlir::Type elementType;
+  std::vector<std::variant<mlir::Type, int64_t, std::string>> templateArguments;
   std::vector<CallArgument> arguments, options;
 };
 

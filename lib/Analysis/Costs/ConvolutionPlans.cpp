@@ -117,6 +117,7 @@ ConvolutionPlans::workspaceInBytes(const RuntimeCall &call) const {
   std::optional<int64_t> bytes = bytesOf.lookup(keyOf(call.function, shape));
   if (!bytes)
     return std::nullopt;
-  int64_t elementBytes = call.elementType.getIntOrFloatBitWidth() / 8;
+  auto element = std::get<mlir::Type>(call.templateArguments.front());
+  int64_t elementBytes = element.getIntOrFloatBitWidth() / 8;
   return conv_weight_bytes(filterElements(shape), elementBytes) + *bytes;
 }

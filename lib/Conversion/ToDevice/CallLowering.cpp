@@ -76,16 +76,35 @@ private:
 
 } // namespace
 
+/// Returns null where there are none.
+static ArrayAttr templateArgumentsOf(OpBuilder &builder,
+                                     const RuntimeCall &call) {
+  struct Visitor {
+    OpBuilder &builder;
+    Attribute operator()(Type element) { return TypeAttr::get(element); }
+    Attribute operator()(int64_t number) {
+      return builder.getI64IntegerAttr(number);
+    }
+    Attribute operator()(const std::string &constant) {
+      return builder.getStringAttr(constant);
+    }
+  };
+  if (call.templateArguments.empty())
+    return nullptr;
+  return builder.getArrayAttr(
+      llvm::map_to_vector(call.templateArguments, [&](const auto &argument) {
+        return std::visit(Visitor{builder}, argument);
+      }));
+}
+
 device::CallOp gpuopt::buildCall(ImplicitLocOpBuilder &builder,
                                  const RuntimeCall &call,
                                  llvm::function_ref<Value(Value)> addressOf) {
   ArgumentBuilder arguments(builder, addressOf);
   ArrayAttr passed = arguments.build(call);
-  TypeAttr elementType =
-      call.elementType ? TypeAttr::get(call.elementType) : TypeAttr();
   StringAttr header =
       call.header.empty() ? StringAttr() : builder.getStringAttr(call.header);
-  return builder.create<device::CallOp>(builder.getStringAttr(call.function),
-                                        elementType, arguments.operands, passed,
-                                        header, device::SectionAttr());
+  return builder.create<device::CallOp>(
+      builder.getStringAttr(call.function), templateArgumentsOf(builder, call),
+      arguments.operands, passed, header, device::SectionAttr());
 }

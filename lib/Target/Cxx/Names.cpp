@@ -51,7 +51,7 @@ static const char kFromRuntime[] =
     "load_strided store_strided load_mask_strided gather gather_mask "
     "load_scalar store_scalar widen narrow masked first iota select convert "
     "lane set_lane map min max min_of max_of sign is_nan is_inf round_even "
-    "in_range note_outside attention attention_backward "
+    "in_range note_outside attention attention_backward AttentionScores "
     "rsqrt fast_divide bit_cast bits_of from_bits random_uniform "
     "random_uniform_vector random_uniform_from launch copy "
     "set_zero "

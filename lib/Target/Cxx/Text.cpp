@@ -28,6 +28,16 @@ static bool isOperatorAt(StringRef line, size_t at) {
          line[at - 1] == ' ';
 }
 
+/// Whether a bracket of a template's arguments is there, as in `f<4, T>(x)`:
+/// operators have spaces around them.
+static bool opensTemplate(StringRef line, size_t at) {
+  return line[at] == '<' && at > 0 &&
+         (isAlnum(line[at - 1]) || line[at - 1] == '_');
+}
+static bool closesTemplate(StringRef line, size_t at) {
+  return line[at] == '>' && at > 0 && !StringRef(" -").contains(line[at - 1]);
+}
+
 /// Returns the last of the outermost places within kColumns; if there is none,
 /// `at` is 0. The columns of the brackets that are open there are stored in
 /// `open`.
@@ -43,9 +53,10 @@ static Break bestBreak(StringRef line, size_t indent,
     if (isQuoted)
       continue;
     size_t next = 0;
-    if (StringRef("([{").contains(c))
+    if (StringRef("([{").contains(c) || opensTemplate(line, at))
       stack.push_back(at + 1);
-    else if (StringRef(")]}").contains(c) && !stack.empty())
+    else if ((StringRef(")]}").contains(c) || closesTemplate(line, at)) &&
+             !stack.empty())
       stack.pop_back();
     else if (c == ',' && at + 2 < line.size() && line[at + 1] == ' ')
       next = at + 2;
@@ -70,7 +81,7 @@ void cxx::printLine(raw_ostream &stream, StringRef text) {
       break;
     // Brackets far to the right leave too little room.
     indent =
-        best.indent && best.indent <= kColumns / 2 ? best.indent : first + 4;
+        best.indent && best.indent <= kColumns * 2 / 5 ? best.indent : first + 4;
     stream << StringRef(line).take_front(best.at).rtrim() << "\n";
     line = std::string(indent, ' ') + line.substr(best.at);
   }

@@ -126,6 +126,13 @@ device.kernel @digit_of_none blocks 1 threads 32 [] {
 
 // -----
 
+device.step @template_argument micro {
+  // expected-error @below {{expects a type, an integer of 64 bits or a string as argument of a template, but got 5.000000e-01 : f64}}
+  device.call "attention"<0.5>() {section = #device.section<forward>}
+}
+
+// -----
+
 device.step @operands micro {
   %a = device.address @a : !device.ptr<f32>
   // expected-error @below {{expects as many operands as its arguments stand for, but got 1 for 2}}

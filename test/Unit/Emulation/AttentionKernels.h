@@ -1,20 +1,22 @@
 // The kernels of attention take the compiler most of a minute: they are
-// compiled once, in AttentionKernels.cpp, for all tests.
+// compiled once, in AttentionKernels.cpp, for all tests. A test calls those
+// that the compiler would choose.
 #pragma once
 
 #include "gpuopt/ops/attention.h"
 
-// HOW is `extern template` or `template`.
-#define GPUOPT_ATTENTION_KERNELS(HOW, T)                                       \
-  HOW void gpuopt::attention<T>(                                               \
-      gpuopt::Context &, const gpuopt::AttentionShape &, const T *, const T *, \
-      const T *, T *, float *, const gpuopt::AttentionOptions &);              \
-  HOW void gpuopt::attention_backward<T>(                                      \
-      gpuopt::Context &, const gpuopt::AttentionShape &,                       \
-      const gpuopt::AttentionGradientShape &, const T *, const T *, const T *, \
-      const T *, const float *, const T *, T *, T *, T *,                      \
-      const gpuopt::AttentionOptions &);
+namespace gpuopt {
 
-GPUOPT_ATTENTION_KERNELS(extern template, float)
-GPUOPT_ATTENTION_KERNELS(extern template, gpuopt::f16)
-GPUOPT_ATTENTION_KERNELS(extern template, gpuopt::bf16)
+template <class T>
+void attention(Context &ctx, const AttentionShape &s, const T *q, const T *k,
+               const T *v, T *y, float *statistics,
+               const AttentionOptions &o = {});
+
+template <class T>
+void attention_backward(Context &ctx, const AttentionShape &s,
+                        const AttentionGradientShape &g, const T *q, const T *k,
+                        const T *v, const T *y, const float *statistics,
+                        const T *dy, T *dq, T *dk, T *dv,
+                        const AttentionOptions &o = {});
+
+} // namespace gpuopt

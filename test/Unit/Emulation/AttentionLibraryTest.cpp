@@ -384,8 +384,8 @@ struct TimedAttentionTest : AttentionLibraryTest {
     detail::AttentionComparison<f16> comparison(ctx, s, y.data,
                                                 statistics.data);
     const auto own = [&] {
-      detail::launch_forward(ctx, s, q.data, k.data, v.data, y.data,
-                             statistics.data, o);
+      detail::launch_forward<64, AttentionScores::Products>(
+          ctx, s, q.data, k.data, v.data, y.data, statistics.data, o);
     };
     testing::internal::CaptureStderr();
     const bool is_cudnn =

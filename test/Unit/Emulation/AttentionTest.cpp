@@ -60,19 +60,6 @@ TEST_F(AttentionTest, LargeHeads) {
   expect_all_right<float>({sized(40, 70, 192), sized(40, 40, 256)});
 }
 
-TEST_F(AttentionTest, RefusesHeadsThatAreTooLarge) {
-  Context ctx;
-  AttentionShape s = shape_of(sized(8, 8, 16, 300));
-  f16 *none = nullptr;
-  try {
-    attention<f16>(ctx, s, none, none, none, none, nullptr);
-    FAIL();
-  } catch (const Error &error) {
-    EXPECT_STREQ(error.what(), "attention with heads of 300 elements; the "
-                               "GPU's kernels take up to 256");
-  }
-}
-
 // Sizes that are no multiples of 16 bytes, rows that are apart, and tensors
 // that begin anywhere.
 TEST_F(AttentionTest, UnalignedElements) {
@@ -307,14 +294,43 @@ TEST_F(AttentionTest, AddedMasksOfWholeTiles) {
 // Pairs need rows of an even number of keys that lie side by side.
 TEST_F(AttentionTest, KernelsForAddedMasksTakeWholePairs) {
   alignas(8) const float mask[2] = {};
-  const auto are_taken = [&](const Case &c, const float *added_mask) {
+  const auto scores = [&](const Case &c, const float *added_mask,
+                          int64_t head = 64, bool is_half_precision = true) {
     AttentionOptions o;
     o.added_mask = added_mask;
-    return detail::are_masked_scores(shape_of(c), o);
+    return attention_scores_of(changes_of(shape_of(c), o), head,
+                               is_half_precision);
   };
-  EXPECT_TRUE(are_taken(added(sized(64, 128)), mask));
-  EXPECT_FALSE(are_taken(added(sized(64, 127)), mask));
-  EXPECT_FALSE(are_taken(added(sized(64, 128)), mask + 1));
+  const Case c = added(sized(64, 128));
+  EXPECT_EQ(scores(c, mask), AttentionScores::Masked);
+  EXPECT_EQ(scores(c, nullptr), AttentionScores::Products);
+  for (const AttentionScores others :
+       {scores(added(sized(64, 127)), mask), scores(c, mask + 1),
+        scores(c, mask, 128), scores(c, mask, 64, false)})
+    EXPECT_EQ(others, AttentionScores::Changed);
+}
+// A program that calls kernels for less than its options say would compute
+// something else without a word.
+TEST_F(AttentionTest, RefusesKernelsForOtherCalls) {
+  const AttentionShape of_64 = shape_of(sized(64, 64, 64)),
+                       of_65 = shape_of(sized(64, 64, 64, 65));
+  AttentionOptions with_cap;
+  with_cap.softcap = 50;
+  using enum AttentionScores;
+  EXPECT_NO_THROW((check_attention_kernels<64, Products, f16>(of_64, {})));
+  EXPECT_NO_THROW((check_attention_kernels<64, Changed, f16>(of_64, {})));
+  EXPECT_THROW((check_attention_kernels<64, Masked, f16>(of_64, {})), Error);
+  EXPECT_THROW((check_attention_kernels<64, Products, f16>(of_64, with_cap)),
+               Error);
+  try {
+    check_attention_kernels<64, Changed, f16>(of_65, {});
+    FAIL();
+  } catch (const Error &error) {
+    EXPECT_STREQ(error.what(),
+                 "attention with heads of 64 and 65 elements calls kernels "
+                 "that are not for its heads, or not for what its options do "
+                 "with scores");
+  }
 }
 TEST_F(AttentionTest, AddedMasksInF32) { expect_all_right<float>(kAddedMasks); }
 TEST_F(AttentionTest, MasksOfLargeHeads) {

@@ -73,12 +73,12 @@ struct Tensors {
            const AttentionGradientShape &g) {
     Context ctx(threads);
     const T *q = qkv.data();
-    attention(ctx, s, q, q + k_offset, q + v_offset, y.data(),
-              statistics.data(), o);
+    attention<256, AttentionScores::Changed>(
+        ctx, s, q, q + k_offset, q + v_offset, y.data(), statistics.data(), o);
     T *dq = d_qkv.data();
-    attention_backward(ctx, s, g, q, q + k_offset, q + v_offset, y.data(),
-                       statistics.data(), dy.data(), dq, dq + k_offset,
-                       dq + v_offset, o);
+    attention_backward<256, AttentionScores::Changed>(
+        ctx, s, g, q, q + k_offset, q + v_offset, y.data(), statistics.data(),
+        dy.data(), dq, dq + k_offset, dq + v_offset, o);
   }
 };
 

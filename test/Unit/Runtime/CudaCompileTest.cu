@@ -59,18 +59,20 @@ void launch_everything(Context &ctx, T *x, double *d, uint8_t *mask) {
          int64_t(128));
 }
 
-template <class T>
+template <int HeadSize, AttentionScores Scores, class T>
 void attend(Context &ctx, T *x, float *statistics, const AttentionOptions &o) {
   AttentionShape s{};
   s.queries = s.keys = 64;
-  s.key_size = s.value_size = s.q_row = s.k_row = s.v_row = s.y_row = 64;
+  s.key_size = s.value_size = HeadSize;
+  s.q_row = s.k_row = s.v_row = s.y_row = HeadSize;
   AttentionGradientShape g{};
-  g.dy_row = g.dq_row = g.dk_row = g.dv_row = 64;
-  attention<T>(ctx, s, x, x, x, x, statistics, o);
+  g.dy_row = g.dq_row = g.dk_row = g.dv_row = HeadSize;
+  attention<HeadSize, Scores>(ctx, s, x, x, x, x, statistics, o);
   AttentionOptions summing = o;
   summing.column_sums = statistics;
-  attention_backward<T>(ctx, s, g, x, x, x, x, statistics, x, x, x, x, summing);
-  attention_backward<T>(ctx, s, g, x, x, x, x, statistics, x, x, x, x, o);
+  for (const AttentionOptions &options : {summing, o})
+    attention_backward<HeadSize, Scores>(ctx, s, g, x, x, x, x, statistics, x,
+                                         x, x, x, options);
 }
 
 DEVICE_TABLE SumPartsRow kSumsOfParts[] = {{1024, 66560, 256, 768, 0},
@@ -162,9 +164,15 @@ void instantiate(Context &ctx, float *f, double *d, f16 *h, bf16 *b,
   argsort(ctx, 10, 16, h, order, true);
   argsort(ctx, 10, 16, index, order, false);
   const AttentionOptions options{.mask = mask, .dropout = 0.1, .state = state};
-  attend(ctx, f, f, options);
-  attend(ctx, h, f, options);
-  attend(ctx, b, f, options);
+  using Scores = AttentionScores;
+  attend<64, Scores::Products>(ctx, f, f, {});
+  attend<256, Scores::Changed>(ctx, f, f, options);
+  attend<64, Scores::Products>(ctx, h, f, {});
+  attend<64, Scores::Masked>(ctx, h, f, {.added_mask = f});
+  attend<128, Scores::Products>(ctx, h, f, {});
+  attend<128, Scores::Changed>(ctx, h, f, options);
+  attend<256, Scores::Products>(ctx, h, f, {});
+  attend<64, Scores::Changed>(ctx, b, f, options);
 }
 
 } // namespace gpuopt

@@ -148,6 +148,23 @@ static ParseResult parseArgument(OpAsmParser &parser,
   return success(argument != nullptr);
 }
 
+ParseResult device::parseTemplateArguments(OpAsmParser &parser,
+                                           ArrayAttr &arguments) {
+  SmallVector<Attribute> values;
+  if (parser.parseCommaSeparatedList(
+          [&] { return parser.parseAttribute(values.emplace_back()); }))
+    return failure();
+  arguments = parser.getBuilder().getArrayAttr(values);
+  return success();
+}
+
+void device::printTemplateArguments(OpAsmPrinter &printer, Operation *,
+                                    ArrayAttr arguments) {
+  llvm::interleaveComma(
+      arguments, printer.getStream(),
+      [&](Attribute argument) { printer.printAttributeWithoutType(argument); });
+}
+
 ParseResult device::parseCallArguments(OpAsmParser &parser,
                                        UnresolvedOperands &operands,
                                        ArrayAttr &arguments) {
@@ -222,7 +239,20 @@ static size_t countOperands(Attribute argument) {
   return count;
 }
 
+static bool isTemplateArgument(Attribute argument) {
+  auto number = dyn_cast<IntegerAttr>(argument);
+  return isa<TypeAttr, StringAttr>(argument) ||
+         (number && number.getType().isInteger(64));
+}
+
 LogicalResult CallOp::verify() {
+  std::optional<ArrayAttr> ofTemplate = getTemplateArguments();
+  for (Attribute argument :
+       ofTemplate ? ofTemplate->getValue() : ArrayRef<Attribute>())
+    if (!isTemplateArgument(argument)) // (C3)
+      return emitOpError("expects a type, an integer of 64 bits or a string as "
+                         "argument of a template, but got ")
+             << argument;
   size_t operandCount = 0;
   for (Attribute argument : getArguments()) {
     auto options = dyn_cast<ArrayAttr>(argument);

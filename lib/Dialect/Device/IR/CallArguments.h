@@ -12,6 +12,13 @@
 
 namespace gpuopt::device {
 
+/// Parse and print the arguments of the template that device.call calls:
+/// <f32>, <64, "AttentionScores::Products">
+mlir::ParseResult parseTemplateArguments(mlir::OpAsmParser &parser,
+                                         mlir::ArrayAttr &arguments);
+void printTemplateArguments(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+                            mlir::ArrayAttr arguments);
+
 /// Parse and print the arguments of device.call, in which operands stand where
 /// they are passed: (GemmShape kGemm4x8x4 {m = 4}, %a, beta = 0, {bias = %b})
 mlir::ParseResult parseCallArguments(

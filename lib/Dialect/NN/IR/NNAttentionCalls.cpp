@@ -12,6 +12,7 @@
 
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
 #include "gpuopt/Support/TensorType.h"
+#include "gpuopt/settings/attention_kernels.h"
 #include "gpuopt/settings/limits.h"
 
 using namespace mlir;
@@ -22,8 +23,6 @@ static ArrayRef<int64_t> shapeOf(Value value) {
   return tensorType(value).getShape();
 }
 
-/// The most elements of a query or a value that the kernels can hold.
-static constexpr int64_t kLargestHead = 256;
 /// Three batch dimensions, the rows, and the elements of a row.
 static constexpr int64_t kMostBatchDims = 3;
 static constexpr int64_t kMostDims = kMostBatchDims + 2;
@@ -36,6 +35,12 @@ static int64_t groupSizeOf(OpT op) {
   return batch.empty() ? 1 : batch.back() / std::max<int64_t>(1, own.back());
 }
 
+/// Returns the elements of a query or a value, whichever has more.
+template <typename OpT>
+static int64_t largestHeadOf(OpT op) {
+  return std::max(shapeOf(op.getQuery()).back(), shapeOf(op.getValue()).back());
+}
+
 StringRef AttentionOp::getReasonAgainstCall() {
   RankedTensorType query = tensorType(getQuery());
   if (query.getElementType().isF64())
@@ -45,8 +50,7 @@ StringRef AttentionOp::getReasonAgainstCall() {
   if (query.getNumElements() == 0 ||
       tensorType(getValue()).getNumElements() == 0)
     return "it has no elements";
-  if (std::max(query.getShape().back(), shapeOf(getValue()).back()) >
-      kLargestHead)
+  if (largestHeadOf(*this) > kLargestAttentionHead)
     return "its heads are larger than 256";
   // A group of heads is a batch dimension of the call.
   if (groupSizeOf(*this) > 1 && query.getRank() == kMostDims)
@@ -314,10 +318,51 @@ static void setOptions(RuntimeCall &call, OpT op) {
   }
 }
 
+/// Returns whether each pair of neighbouring keys has an aligned pair of
+/// elements in the mask.
+template <typename OpT>
+static bool hasMaskPairs(OpT op, const CallLayouts &layouts) {
+  const StridedView &mask = viewOf(op, op.getMask(), layouts);
+  auto isEven = [](int64_t number) { return number % 2 == 0; };
+  bool hasEvenRows = true;
+  for (auto [size, stride] :
+       llvm::drop_end(llvm::zip(mask.sizes, mask.strides)))
+    hasEvenRows &= size == 1 || isEven(stride);
+  return mask.sizes.back() > 1 && mask.strides.back() == 1 &&
+         isEven(mask.offset) && hasEvenRows;
+}
+
+/// Says which kernels compute a call.
+template <typename OpT>
+static void chooseKernels(RuntimeCall &call, OpT op,
+                          const CallLayouts &layouts) {
+  Value mask = op.getMask();
+  bool isAdded = mask && !tensorType(mask).getElementType().isInteger(1);
+  AttentionChanges changes;
+  changes.has_others = (mask && !isAdded) || op.getBias() || op.getSoftcap() ||
+                       op.getDropoutRatio() ||
+                       op.getScale().convertToDouble() <= 0;
+  changes.has_added_mask = isAdded;
+  changes.has_mask_pairs = isAdded && hasMaskPairs(op, layouts);
+  int64_t head = attention_head_of(largestHeadOf(op));
+  call.passToTemplate(head);
+  switch (attention_scores_of(
+      changes, head,
+      tensorType(op.getQuery()).getElementTypeBitWidth() == 16)) {
+  case AttentionScores::Products:
+    return call.passToTemplate("AttentionScores::Products");
+  case AttentionScores::Masked:
+    return call.passToTemplate("AttentionScores::Masked");
+  case AttentionScores::Changed:
+    return call.passToTemplate("AttentionScores::Changed");
+  }
+}
+
 static constexpr StringLiteral kHeader = "gpuopt/ops/attention.h";
 
 RuntimeCall AttentionOp::getCall(const CallLayouts &layouts) {
   RuntimeCall call("attention", kHeader);
+  chooseKernels(call, *this, layouts);
   call.passConstant(attentionShape(
       *this, layouts, withoutOrder(layouts.results[0], getOrder())));
   for (Value tensor : {getQuery(), getKey(), getValue()})
@@ -330,6 +375,7 @@ RuntimeCall AttentionOp::getCall(const CallLayouts &layouts) {
 
 RuntimeCall AttentionGradOp::getCall(const CallLayouts &layouts) {
   RuntimeCall call("attention_backward", kHeader);
+  chooseKernels(call, *this, layouts);
   StructConstant shape = attentionShape(*this, layouts, layouts.operands[3]);
   StructConstant gradients("AttentionGradientShape", shape.name + "_gradients");
   const BatchDims dims{groupSizeOf(*this)};

@@ -169,7 +169,7 @@ static RuntimeCall convCall(StringRef function, OpT op, Value input,
   shape.pair("dilation", dilations[0], dilations[1], 1);
   shape.field("groups", op.getGroups(), 1);
   RuntimeCall call(function);
-  call.setElementType(tensorType(input).getElementType());
+  call.passToTemplate(tensorType(input).getElementType());
   call.passConstant(std::move(shape));
   return call;
 }
@@ -249,7 +249,7 @@ static RuntimeCall poolCall(StringRef function, OpT op, Value input,
   shape.pair("dilation", dilations[0], dilations[1], 1);
   shape.field("count_include_pad", countsPadding, 0);
   RuntimeCall call(function);
-  call.setElementType(tensorType(input).getElementType());
+  call.passToTemplate(tensorType(input).getElementType());
   call.passConstant(std::move(shape));
   return call;
 }

@@ -15,6 +15,7 @@
 #include "gpuopt/kernels/random.h"
 #include "gpuopt/ops/attention_shape.h"
 #include "gpuopt/optimizers/optimizer.h"
+#include "gpuopt/settings/attention_kernels.h"
 #include "gpuopt/settings/limits.h"
 
 namespace gpuopt {
@@ -112,9 +113,42 @@ constexpr int64_t bias_gradient_workspace(const AttentionShape &s,
   return sums.parts == 1 ? 0 : 4 * sums.parts * sums.elements();
 }
 
-// attention(ctx, shape, q, k, v, y, statistics, options)
-// attention_backward(ctx, shape, gradients, q, k, v, y, statistics, dy,
-//                    dq, dk, dv, options)
+// Returns what a call does with its scores, as the compiler knows it.
+inline AttentionChanges changes_of(const AttentionShape &s,
+                                   const AttentionOptions &o) {
+  const auto is_even = [](int64_t x) { return x % 2 == 0; };
+  AttentionChanges changes;
+  changes.has_others =
+      o.mask || o.bias || o.dropout > 0 || o.softcap > 0 || !(o.scale > 0);
+  changes.has_added_mask = o.added_mask != nullptr;
+  changes.has_mask_pairs =
+      s.mask_key == 1 && is_even(s.mask_row) && is_even(s.mask_batch[0]) &&
+      is_even(s.mask_batch[1]) && is_even(s.mask_batch[2]) &&
+      reinterpret_cast<uintptr_t>(o.added_mask) % (2 * sizeof(float)) == 0;
+  return changes;
+}
+
+// Throws an error if the kernels are not for this call.
+template <int HeadSize, AttentionScores Scores, class T>
+void check_attention_kernels(const AttentionShape &s,
+                             const AttentionOptions &o) {
+  const bool are_scores =
+      Scores == AttentionScores::Changed ||
+      Scores == attention_scores_of(changes_of(s, o), HeadSize, sizeof(T) == 2);
+  if (s.key_size > HeadSize || s.value_size > HeadSize || !are_scores)
+    throw Error("attention with heads of " + std::to_string(s.key_size) +
+                " and " + std::to_string(s.value_size) +
+                " elements calls kernels that are not for its heads, or not "
+                "for what its options do with scores");
+}
+
+// attention<HeadSize, Scores>(ctx, shape, q, k, v, y, statistics, options)
+// attention_backward<HeadSize, Scores>(ctx, shape, gradients, q, k, v, y,
+//                                      statistics, dy, dq, dk, dv, options)
+//
+// HeadSize is attention_head_of(the larger of key_size and value_size), and
+// Scores are those of attention_scores_of: they choose the GPU's kernels. On
+// the host they choose nothing.
 //
 // T is float, f16 or bf16. The statistics are floats, dense: [2, batch,
 // queries], first the largest scores (scaled, capped, biased and masked), then

@@ -260,7 +260,7 @@ void backward_with_bias(Context &ctx, AttentionBackward<T> backward,
 
 } // namespace detail
 
-template <class T>
+template <int HeadSize, AttentionScores Scores, class T>
 void attention_backward(Context &ctx, const AttentionShape &shape,
                         const AttentionGradientShape &g, const T *q, const T *k,
                         const T *v, const T *y, const float *statistics,

@@ -1,6 +1,5 @@
-// Attention on the GPU by the runtime's own kernels, which are chosen by the
-// size of the heads, or, where it is faster, its forward by cuDNN.
-// docs/rationale/attention.md explains both.
+// Attention on the GPU by the runtime's own kernels, or, where it is faster,
+// its forward by cuDNN. docs/rationale/attention.md explains both.
 #pragma once
 
 #include "gpuopt/ops/attention_bias_cuda.h"
@@ -10,47 +9,27 @@ namespace gpuopt {
 
 namespace detail {
 
-// Calls f with the smallest D that has kernels and is at least the size of the
-// heads; the missing columns are zero.
-template <class F>
-void with_head_size(const AttentionShape &s, const F &f) {
-  const int64_t size = s.key_size > s.value_size ? s.key_size : s.value_size;
-  if (size <= 64)
-    f(std::integral_constant<int, 64>());
-  else if (size <= 128)
-    f(std::integral_constant<int, 128>());
-  else if (size <= 256)
-    f(std::integral_constant<int, 256>());
-  else
-    throw Error("attention with heads of " + std::to_string(size) +
-                " elements; the GPU's kernels take up to 256");
-}
-
-template <class T>
+template <int HeadSize, AttentionScores Scores, class T>
 void launch_forward(Context &ctx, const AttentionShape &s, const T *q,
                     const T *k, const T *v, T *y, float *statistics,
                     const AttentionOptions &o) {
-  with_head_size(s, [&](auto head_size) {
-    constexpr int D = decltype(head_size)::value;
-    with_scores<T, D>(s, o, [&](auto scores) {
-      using Scores = decltype(scores);
-      constexpr TileSizes kSizes = forward_tiles<T, D, Scores>();
-      launch_with_memory(
-          ctx, batch_elements(s) * ceil_div(s.queries, kSizes.own),
-          kSizes.threads(), forward_bytes<T, D, Scores>(),
-          attention_forward<T, D, Scores>, s, scores, q, k, v, y, statistics);
-    });
-  });
+  using Own = ScoresOf<Scores>;
+  constexpr TileSizes kSizes = forward_tiles<T, HeadSize, Own>();
+  launch_with_memory(ctx, batch_elements(s) * ceil_div(s.queries, kSizes.own),
+                     kSizes.threads(), forward_bytes<T, HeadSize, Own>(),
+                     attention_forward<T, HeadSize, Own>, s, Own(o), q, k, v, y,
+                     statistics);
 }
 
 } // namespace detail
 
-template <class T>
+template <int HeadSize, AttentionScores Scores, class T>
 void attention(Context &ctx, const AttentionShape &s, const T *q, const T *k,
                const T *v, T *y, float *statistics,
                const AttentionOptions &o = {}) {
+  check_attention_kernels<HeadSize, Scores, T>(s, o);
   const auto run_own = [&] {
-    detail::launch_forward(ctx, s, q, k, v, y, statistics, o);
+    detail::launch_forward<HeadSize, Scores>(ctx, s, q, k, v, y, statistics, o);
   };
   if (!detail::attention_by_cudnn(ctx, s, q, k, v, y, statistics, o, run_own))
     run_own();
@@ -120,35 +99,32 @@ void launch_gradients(Context &ctx, const AttentionShape &s,
 
 } // namespace detail
 
-template <class T>
+template <int HeadSize, AttentionScores Scores, class T>
 void attention_backward(Context &ctx, const AttentionShape &s,
                         const AttentionGradientShape &g, const T *q, const T *k,
                         const T *v, const T *y, const float *statistics,
                         const T *dy, T *dq, T *dk, T *dv,
                         const AttentionOptions &o = {}) {
+  check_attention_kernels<HeadSize, Scores, T>(s, o);
   const int64_t of_rows_in_bytes = attention_workspace(s);
   char *workspace = static_cast<char *>(ctx.workspace(
       size_t(of_rows_in_bytes +
              (o.bias_gradient ? bias_gradient_workspace(s, g) : 0))));
   auto *rows = reinterpret_cast<detail::RowStatistics *>(workspace);
   const detail::RowStatistics *of_rows = rows;
-  detail::with_head_size(s, [&](auto head_size) {
-    constexpr int D = decltype(head_size)::value;
-    detail::with_scores<T, D>(s, o, [&](auto scores) {
-      launch(ctx, batch_elements(s) * ceil_div(s.queries, detail::kRowsOfBlock),
-             detail::kRowThreads,
-             detail::attention_row_statistics<T, decltype(scores)>, s, g,
-             scores, y, dy, statistics, rows);
-      detail::launch_gradients<T, D>(ctx, s, g, scores, q, k, v, dy, of_rows,
-                                     dq, dk, dv, o.column_sums);
-      if constexpr (decltype(scores)::kAreChanged)
-        if (o.bias_gradient)
-          detail::launch_bias_gradient<T, D>(
-              ctx, s, g, scores, q, k, v, dy, of_rows,
-              reinterpret_cast<float *>(workspace + of_rows_in_bytes),
-              o.bias_gradient);
-    });
-  });
+  using Own = detail::ScoresOf<Scores>;
+  const Own scores(o);
+  launch(ctx, batch_elements(s) * ceil_div(s.queries, detail::kRowsOfBlock),
+         detail::kRowThreads, detail::attention_row_statistics<T, Own>, s, g,
+         scores, y, dy, statistics, rows);
+  detail::launch_gradients<T, HeadSize>(ctx, s, g, scores, q, k, v, dy, of_rows,
+                                        dq, dk, dv, o.column_sums);
+  if constexpr (Scores == AttentionScores::Changed)
+    if (o.bias_gradient)
+      detail::launch_bias_gradient<T, HeadSize>(
+          ctx, s, g, scores, q, k, v, dy, of_rows,
+          reinterpret_cast<float *>(workspace + of_rows_in_bytes),
+          o.bias_gradient);
 }
 
 } // namespace gpuopt

@@ -56,7 +56,7 @@ void attention_of_tile(const AttentionShape &s, const AttentionOptions &o,
 
 } // namespace detail
 
-template <class T>
+template <int HeadSize, AttentionScores Scores, class T>
 void attention(Context &ctx, const AttentionShape &shape, const T *q,
                const T *k, const T *v, T *y, float *statistics,
                AttentionOptions o = {}) {

@@ -223,17 +223,6 @@ struct MaskedScores {
   DEVICE float unit() const { return 1.0f; }
 };
 
-// Whether these are the scores of the options: each pair of neighbouring keys
-// has an aligned pair of elements in the mask.
-inline bool are_masked_scores(const AttentionShape &s,
-                              const AttentionOptions &o) {
-  const auto is_even = [](int64_t x) { return x % 2 == 0; };
-  return o.added_mask && !o.bias && o.dropout <= 0 && o.softcap <= 0 &&
-         reinterpret_cast<uintptr_t>(o.added_mask) % sizeof(float2) == 0 &&
-         s.mask_key == 1 && is_even(s.mask_row) && is_even(s.mask_batch[0]) &&
-         is_even(s.mask_batch[1]) && is_even(s.mask_batch[2]);
-}
-
 // With a cap, a bias, dropout or a mask that MaskedScores does not take, the
 // scale is multiplied first.
 struct ChangedScores {
@@ -252,19 +241,11 @@ struct ChangedScores {
   DEVICE float unit() const { return 1.0f; }
 };
 
-// Calls f with the scores that the options describe. Heads of up to 64 elements
-// of half precision have kernels for masks alone.
-template <class T, int D, class F>
-void with_scores(const AttentionShape &s, const AttentionOptions &o,
-                 const F &f) {
-  if (!o.mask && !o.added_mask && !o.bias && o.dropout <= 0 && o.softcap <= 0 &&
-      o.scale > 0)
-    return f(ProductScores(o));
-  if constexpr (kHasMatrixUnits<T> && D <= 64)
-    if (are_masked_scores(s, o))
-      return f(MaskedScores(o));
-  f(ChangedScores(o));
-}
+template <AttentionScores Scores>
+using ScoresOf =
+    std::conditional_t<Scores == AttentionScores::Products, ProductScores,
+                       std::conditional_t<Scores == AttentionScores::Masked,
+                                          MaskedScores, ChangedScores>>;
 
 // The sizes and the band of AttentionShape as int, whose arithmetic is cheap. A
 // band that is wider than all scores stays so.

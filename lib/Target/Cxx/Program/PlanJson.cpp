@@ -69,7 +69,9 @@ static llvm::json::Array convolutionsJson(ModuleOp module, bool allowsTf32) {
     llvm::json::Object fields;
     for (NamedAttribute field : shape.getFields())
       fields[field.getName().getValue()] = numbersJson(field.getValue());
-    std::string type = cxx::typeName(*call.getElementType());
+    std::string type = cxx::typeName(
+        cast<TypeAttr>(call.getTemplateArguments()->getValue().front())
+            .getValue());
     llvm::json::Object convolution{{"call", call.getFunction()},
                                    {"type", type},
                                    {"shape", std::move(fields)}};

@@ -393,6 +393,14 @@ private:
     return success();
   }
 
+  static std::string templateArgumentText(Attribute argument) {
+    if (auto type = dyn_cast<TypeAttr>(argument))
+      return cxx::memoryType(type.getValue());
+    if (auto constant = dyn_cast<StringAttr>(argument))
+      return constant.str();
+    return std::to_string(cast<IntegerAttr>(argument).getInt());
+  }
+
   /// Prints an argument, taking the operands that it stands for from
   /// `operands`.
   std::string argumentText(Attribute argument, OperandRange &operands) {
@@ -445,8 +453,11 @@ private:
 
   void emit(device::CallOp op) {
     std::string function = op.getFunction().str();
-    if (op.getElementType())
-      function += "<" + cxx::memoryType(*op.getElementType()) + ">";
+    if (std::optional<ArrayAttr> arguments = op.getTemplateArguments())
+      function +=
+          "<" +
+          llvm::join(llvm::map_range(*arguments, templateArgumentText), ", ") +
+          ">";
     SmallVector<std::string> arguments{"ctx"};
     OperandRange operands = op.getOperands();
     for (Attribute argument : op.getArguments())

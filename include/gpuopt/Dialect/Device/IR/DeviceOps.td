@@ -262,12 +262,13 @@ def Device_LaunchOp : Device_StepOpBase<"launch",
 }
 
 def Device_CallOp : Device_StepOpBase<"call",
-    (ins StrAttr:$function, OptionalAttr<TypeAttr>:$elementType, Variadic<Device_Ptr>:$operands,
+    (ins StrAttr:$function, OptionalAttr<ArrayAttr>:$templateArguments, Variadic<Device_Ptr>:$operands,
          ArrayAttr:$arguments, OptionalAttr<StrAttr>:$header), [], "getVariables"> {
   let summary = "a call of a function of the runtime";
   let description = [{
-    The call is printed as `function<elementType>(ctx, arguments...)`. An
-    argument is an operand, an integer, a floating-point number, `null`, the
+    The call is printed as `function<templateArguments...>(ctx, arguments...)`.
+    An argument of a template is the type of elements, a number, or the name of
+    a constant of the runtime; any other argument is an operand, an integer, a floating-point number, `null`, the
     `state` of the step, or a constant of a struct type; a name before it is
     printed as a comment. Arguments in braces are the fields of one more
     argument, which holds options. The program includes `header` if
@@ -278,16 +279,19 @@ def Device_CallOp : Device_StepOpBase<"call",
         : !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>
     device.call "conv_backward_weights"<f32>(ConvShape kConv3x3 {kh = 3, kw = 3}, %x, %dy, %dw, beta = 0)
         : !device.ptr<f32>, !device.ptr<f32>, !device.ptr<f32>
+    device.call "attention"<64, "AttentionScores::Products">(AttentionShape kAttention8x8_64 {...}, %q, %k, %v, %y, %s)
+        : !device.ptr<f16>, !device.ptr<f16>, !device.ptr<f16>, !device.ptr<f16>, !device.ptr<f32>
     ```
 
     In the attribute `arguments`, `unit` stands for the next operand.
 
     Constraints:
     - (C1) there are as many operands as arguments that stand for one;
-    - (C2) each argument is of one of these kinds, and options have names.
+    - (C2) each argument is of one of these kinds, and options have names;
+    - (C3) each argument of a template is a type, an integer or a string.
   }];
   let assemblyFormat = [{
-    $function (`<` $elementType^ `>`)? `` custom<CallArguments>($operands, $arguments) (`from` $header^)? attr-dict
+    $function (`<` custom<TemplateArguments>($templateArguments)^ `>`)? `` custom<CallArguments>($operands, $arguments) (`from` $header^)? attr-dict
     (`:` type($operands)^)?
   }];
   let hasVerifier = 1;
