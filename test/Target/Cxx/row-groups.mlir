@@ -37,18 +37,24 @@
 // HOST-NEXT: for (int64_t i = first_lane(); i < 64; i += lane_step()) {
 // HOST-NEXT: store_vector({{.*}} + i, load_vector(sums + i));
 
-// 197 rows are no multiple of the 16 groups times 8: what is loaded behind the last one is
-// left out. 40 columns are no multiple of 32, so some threads have none: vectors
+// 197 rows are no multiple of the 16 groups times 8: each thread takes the rows behind its last whole batch one by
+// one, so that no batch has to be tested. 40 columns are no multiple of 32, so some threads have none: vectors
 // are whole where there are any, of up to 8 lanes.
 // CHECK: void fused_odd(
 // CHECK: const int64_t left = end - i;
-// CHECK: const int64_t r = min(start + k * groups<{{.*}}>(), int64_t(197) - 1);
+// CHECK: int64_t start = group<[[WIDTH:[0-9]+]]>();
+// CHECK-NEXT: for (; start + [[LAST:[0-9]+]] * groups<[[GROUPS:[0-9]+]]>() < 197; start += {{[0-9]+}} * groups<[[GROUPS]]>()) {
+// CHECK: const int64_t r = start + k * groups<[[GROUPS]]>();
 // CHECK-NEXT: x_i[k] = load<8>(x + r * 40 + i, left);
-// CHECK: const int64_t r = start + k * groups<{{.*}}>();
-// CHECK-NEXT: if (r >= 197)
-// CHECK-NEXT: break;
+// CHECK-NEXT: }
+// CHECK-NEXT: UNROLL
 // CHECK-NEXT: maxima = max(maxima, x_i[k]);
-// CHECK: const auto maximum = max_of_groups<{{.*}}>(maxima);
+// CHECK-NEXT: }
+// CHECK-NEXT: }
+// CHECK-NEXT: for (int64_t r = start; r < 197; r += groups<[[GROUPS]]>()) {
+// CHECK-NEXT: maxima = max(maxima, load<8>(x + r * 40 + i, left));
+// CHECK-NEXT: }
+// CHECK-NEXT: const auto maximum = max_of_groups<[[WIDTH]], [[GROUPS]]>(maxima);
 // CHECK: store<8>({{.*}} + i, maximum, left);
 
 // 10 columns lie at any place.

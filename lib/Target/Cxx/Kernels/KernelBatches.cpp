@@ -8,7 +8,9 @@
 // A loop with `unroll` is written as batches of iterations: first all their
 // loads, then what is made of them. A compiler left to itself moves no load
 // over a branch, such as that of a division, and so waits for one load after
-// another. Long rows of a GPU, of which a thread takes vectors in turn with the
+// another. It also moves loads behind the test whether an iteration is still
+// one of the loop, so iterations that are no whole batch have a loop of their
+// own. Long rows of a GPU, of which a thread takes vectors in turn with the
 // others of its block, are written in batches as well: batches of vectors that
 // are whole need no test of the row's end, and a second loop takes what is
 // left.
@@ -156,32 +158,49 @@ void KernelPrinter::declareBatched(device::LoopOp op,
   }
 }
 
+/// Opens the loop over batches. Where the last batch may not be whole, `start`
+/// is known behind the loop as well.
+void KernelPrinter::openBatches(device::LoopOp op, const std::string &start,
+                                bool leavesRest) {
+  std::string count = std::to_string(op.getUnroll()), step = stepOf(op),
+              upper = operand(op.getUpper()).text,
+              times = step.empty() ? "" : " * " + step;
+  if (!leavesRest)
+    return openFor(start, firstIteration(op), upper,
+                   start + " += " + count + times);
+  line("int64_t " + start + " = " + firstIteration(op) + ";");
+  line("for (; " + start + " + " + Twine(op.getUnroll() - 1) + times + " < " +
+       upper + "; " + start + " += " + count + times + ") {");
+  ++depth;
+}
+
 LogicalResult KernelPrinter::printBatches(device::LoopOp op,
                                           const std::string &index) {
   Iteration work(op.getBody().front());
   std::string start = names.unique("start"), iteration = names.unique("k"),
               count = std::to_string(op.getUnroll()), step = stepOf(op),
               upper = operand(op.getUpper()).text,
-              place = start + " + " + iteration;
-  int64_t groups = 1;
-  if (!step.empty()) {
-    place += " * " + step;
-    groups = kernel.getGroups();
-  }
-  bool isWhole = op.getMultiple() % (op.getUnroll() * groups) == 0;
+              place = start + " + " + iteration +
+                      (step.empty() ? "" : " * " + step);
+  const int64_t groups = step.empty() ? 1 : kernel.getGroups();
+  const bool isWhole = op.getMultiple() % (op.getUnroll() * groups) == 0,
+             hasTiles = llvm::any_of(
+                 work.body,
+                 [&](Operation &inner) { return isTileLoad(&inner, op); }),
+             leavesRest = !isWhole && !hasTiles,
+             isTested = !isWhole && hasTiles;
   auto openIterations = [&](const std::string &row, bool isUsed) {
     openUnrolledFor(iteration, count);
     if (isUsed)
       line("const int64_t " + index + " = " + row + ";");
   };
-  openFor(start, firstIteration(op), upper,
-          start + " += " + count + (step.empty() ? "" : " * " + step));
+  openBatches(op, start, leavesRest);
   if (failed(printTiles(op, start)))
     return failure();
   declareBatched(op, iteration, op.getUnroll());
   auto isTile = [&](Operation *inner) { return tiles.contains(inner); };
-  // Iterations behind the last one load what it loads, and are left out after
-  // that.
+  // Beside a tile, iterations behind the last one load what it loads, and are
+  // left out after that.
   auto comesFirst = [&](Operation &inner) {
     if (work.isBatched(&inner))
       return !isTile(&inner);
@@ -192,17 +211,17 @@ LogicalResult KernelPrinter::printBatches(device::LoopOp op,
            });
   };
   if (llvm::any_of(work.body, comesFirst)) {
-    openIterations(isWhole
-                       ? place
-                       : callText("min", {place, "int64_t(" + upper + ") - 1"}),
+    openIterations(isTested
+                       ? callText("min", {place, "int64_t(" + upper + ") - 1"})
+                       : place,
                    /*isUsed=*/true);
     for (Operation &inner : work.body)
       if (comesFirst(inner) && failed(printOperation(&inner)))
         return failure();
     closeBrace();
   }
-  openIterations(place, !isWhole || work.usesIndexAfterLoads());
-  if (!isWhole) {
+  openIterations(place, isTested || work.usesIndexAfterLoads());
+  if (isTested) {
     line("if (" + index + " >= " + upper + ")");
     line("  break;");
   }
@@ -213,7 +232,23 @@ LogicalResult KernelPrinter::printBatches(device::LoopOp op,
   closeBrace();
   closeBrace();
   names.release(iteration);
+  if (leavesRest) // the block has `start` from now on
+    return printRestOfBatches(op, index, start);
   names.release(start);
+  return success();
+}
+
+/// The iterations that are no whole batch come one by one, from `start` on.
+LogicalResult KernelPrinter::printRestOfBatches(device::LoopOp op,
+                                                const std::string &index,
+                                                const std::string &start) {
+  std::string step = stepOf(op);
+  batched.clear();
+  openFor(index, start, operand(op.getUpper()).text,
+          index + (step.empty() ? "++" : " += " + step));
+  if (failed(printBlock(op.getBody().front())))
+    return failure();
+  closeBrace();
   return success();
 }
 

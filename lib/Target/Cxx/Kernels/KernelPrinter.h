@@ -107,7 +107,12 @@ private:
                const std::string &upper, const std::string &step);
   void openUnrolledFor(const std::string &index, const std::string &count);
   void closeBrace();
+  void openBatches(device::LoopOp op, const std::string &start,
+                   bool leavesRest);
   mlir::LogicalResult printBatches(device::LoopOp op, const std::string &index);
+  mlir::LogicalResult printRestOfBatches(device::LoopOp op,
+                                         const std::string &index,
+                                         const std::string &start);
   mlir::LogicalResult printTiles(device::LoopOp op, const std::string &start);
   void declareBatched(device::LoopOp op, const std::string &iteration,
                       int64_t count);
