@@ -42,6 +42,12 @@ static constexpr int64_t kLongRowThreads = 512, kResidentLongRows = 2;
 /// is 21 KiB. More sums need as many registers more as a thread has lanes.
 static constexpr int64_t kLoadsInFlight = 8, kColumnRegisters = 128,
                          kFewSums = 4;
+/// Kernels without reductions on a GPU: where rows share more than so many
+/// times the loads of each, a thread goes down its columns, in at most so many
+/// batches. It holds so many loads of 16 bytes in the 128 registers that two
+/// blocks of a multiprocessor leave to each of their threads.
+static constexpr int64_t kMostSharedLoads = 2, kMostBatches = 4,
+                         kMostHeldLoads = 24;
 
 /// Column reductions on the host: with fewer rows, setting up sums in memory
 /// and reading them back takes longer than it saves. Columns of one vector lie
@@ -124,6 +130,69 @@ static void shapeTiles(LaunchShape &launch, const KernelShape &shape,
   launch.blocks = rows / size * llvm::divideCeil(size, launch.span);
 }
 
+namespace {
+/// The loads of 16 bytes that a thread of a GPU needs for each row, and those
+/// for what all rows share, as the scales of its channels.
+struct LoadsOfRows {
+  int64_t ofEach = 0, ofAll = 0;
+};
+} // namespace
+
+/// Returns nothing where a block does not go along rows that lie one behind the
+/// other and divide into the vectors of its threads.
+static std::optional<LoadsOfRows> loadsOfRows(const KernelShape &shape,
+                                              int64_t lanes) {
+  if (shape.loops.size() != 2 || !shape.gathers.empty() ||
+      shape.loops.back().size % lanes != 0)
+    return std::nullopt;
+  LoadsOfRows loads;
+  for (auto &[value, access] : shape.arguments) {
+    auto type = llvm::cast<mlir::RankedTensorType>(value.getType());
+    int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8) * lanes;
+    if (access.strides.back() == 1)
+      (access.strides.front() != 0 ? loads.ofEach : loads.ofAll) +=
+          llvm::divideCeil(bytes, 16);
+    else if (access.strides.back() != 0)
+      return std::nullopt;
+  }
+  return loads;
+}
+
+/// Where rows share most of what a thread loads, as the terms of a batch norm,
+/// it goes down some columns, as in a column reduction: it loads what they
+/// share once, and then batches of rows. Returns whether the block has such a
+/// shape.
+static bool shapeSharedColumns(LaunchShape &launch, const KernelShape &shape,
+                               int64_t lanes, const DeviceModel &device) {
+  std::optional<LoadsOfRows> loads =
+      device.hasWarps() ? loadsOfRows(shape, lanes) : std::nullopt;
+  if (!loads || loads->ofEach == 0 ||
+      loads->ofAll <= kMostSharedLoads * loads->ofEach)
+    return false;
+  const int64_t vectors = shape.loops.back().size / lanes,
+                rows = shape.loops.front().size, wanted = blocksToFill(device),
+                width = std::min<int64_t>(kWarpThreads,
+                                          llvm::bit_ceil(uint64_t(vectors))),
+                groups = kMostThreads / width;
+  int64_t inFlight = llvm::bit_floor(
+      uint64_t(std::max<int64_t>(1, kLoadsInFlight / loads->ofEach)));
+  while (inFlight > 1 && rows < wanted * groups * inFlight)
+    inFlight /= 2;
+  if (vectors % width != 0 || inFlight == 1)
+    return false;
+  launch.threads = kMostThreads;
+  launch.groups = groups;
+  launch.rowsInFlight = inFlight;
+  launch.span = std::clamp<int64_t>(rows / wanted / (groups * inFlight), 1,
+                                    kMostBatches) *
+                groups * inFlight;
+  launch.blocks = llvm::divideCeil(rows, launch.span);
+  // What the rows share stays in registers, as many as it takes.
+  launch.residentBlocks =
+      loads->ofAll + loads->ofEach * inFlight <= kMostHeldLoads ? 2 : 1;
+  return true;
+}
+
 /// A block takes some rows, one after the other. On a GPU, rows that would
 /// leave half of a warp idle or more are taken by groups of its threads, each
 /// as wide as a row: of 64 channels in half precision, eight threads do one
@@ -135,6 +204,8 @@ static void shapeRows(LaunchShape &launch, const KernelShape &shape,
                 vectors = llvm::divideCeil(size, lanes);
   if (!device.hasWarps() && hasTurnedOperand(shape))
     return shapeTiles(launch, shape, device);
+  if (shapeSharedColumns(launch, shape, lanes, device))
+    return;
   const bool shareWarps = device.hasWarps() && vectors <= kWarpThreads / 2;
   int64_t wanted = blocksToFill(device);
   // Blocks of few threads leave room for more of them.

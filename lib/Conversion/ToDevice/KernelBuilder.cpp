@@ -10,6 +10,7 @@
 #include "KernelBody.h"
 #include "KnownMultiples.h"
 #include "LoopBounds.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace gpuopt;
@@ -76,9 +77,28 @@ private:
     });
   }
 
+  /// Goes down each vector of columns, in batches of the block's rows.
+  void emitRowsInBatches() {
+    const int64_t rows = shape.loops.front().size;
+    auto [lower, upper] = spanOf(b, block, launch.span, rows, launch.blocks);
+    multiple = multipleOf(shape.loops[lane].size);
+    openScope(SmallVector<bool>(shape.loops.size(), false));
+    overColumns([&, lower = lower, upper = upper] {
+      device::LoopOp loop =
+          createLoop(LoopKind::RowGroups, lower, upper, {},
+                     std::gcd(rows, launch.span), launch.rowsInFlight);
+      enter(loop, /*dim=*/0, [&] {
+        storeOutputs();
+        return SmallVector<Value>();
+      });
+    });
+  }
+
   void emitRows() {
     if (launch.readsTiles)
       return emitTiles();
+    if (launch.rowsInFlight > 1)
+      return emitRowsInBatches();
     SmallVector<unsigned> outer = llvm::to_vector(llvm::seq<unsigned>(0, lane));
     multiple = multipleOf(shape.loops[lane].size);
     openScope(SmallVector<bool>(shape.loops.size(), false));

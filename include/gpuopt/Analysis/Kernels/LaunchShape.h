@@ -66,7 +66,8 @@ struct LaunchShape {
   /// each group has one of the block's rows at a time.
   int64_t groups = 1;
   int64_t lanes = 1; ///< Elements that a thread of a GPU works on at once.
-  /// The rows whose elements a thread loads before it adds any of them.
+  /// The rows whose elements a thread loads before it adds any of them. With
+  /// several in Rows, groups share the rows of each vector of columns.
   int64_t rowsInFlight = 1;
   /// Whether Rows are taken kTileRows at a time, since operands that lie along
   /// the rows are read as tiles and turned.
