@@ -467,6 +467,28 @@ TEST_F(CostModelTest, TheBackwardOfAttentionTakesManyInstructions) {
   EXPECT_GT(timeOf(""), 1.9 * causal);
 }
 
+TEST_F(CostModelTest, ProductsWithAReluTakeManyInstructionsInHalfPrecision) {
+  const std::string x = "tensor<802816x64xf16>", y = "tensor<802816x256xf16>",
+                    w = "tensor<64x256xf16>", b = "tensor<256xf16>",
+                    mask = "tensor<802816x8xi32>",
+                    inputs = "\"x\" %x: " + x + ", \"w\" %w: " + w +
+                             ", \"r\" %r: " + y;
+  auto millisecondsOf = [&](Operation *op) {
+    return op ? timeInNanoseconds(op, deviceOf("h200")) * 1e-6 : 0;
+  };
+  const double forward = millisecondsOf(first<nn::ContractReluOp>(
+      inputs + ", \"b\" %b: " + b,
+      "%y, %m = nn.contract_relu \"tc,cd->td\" %x, %w bias %b plus %r "
+      "keeps_mask : " +
+          x + ", " + w + " bias " + b + " plus " + y + "\n"));
+  const double backward = millisecondsOf(first<nn::ContractReluGradOp>(
+      inputs + ", \"m\" %m: " + mask,
+      "%y = nn.contract_relu_grad \"tc,cd->td\" %x, %w mask %m plus %r : " + x +
+          ", " + w + " mask " + mask + " plus " + y + "\n"));
+  EXPECT_NEAR(forward, 0.315, 0.03);
+  EXPECT_NEAR(backward, 0.498, 0.03);
+}
+
 TEST_F(CostModelTest, RowsAreScatteredByManyKernels) {
   auto op = first<nn::ScatterAddOp>(
       "\"i\" %i: tensor<64xi64>, \"dy\" %dy: tensor<64x768xf16>",
