@@ -339,8 +339,9 @@ class BatchNorms(torch.nn.Sequential):
         torch.manual_seed(0)
         super().__init__(
             torch.nn.Conv2d(3, 64, 3, padding=1, bias=False), torch.nn.BatchNorm2d(64), torch.nn.ReLU(),
-            torch.nn.Conv2d(64, 32, 3, padding=1, bias=False), torch.nn.BatchNorm2d(32), torch.nn.ReLU(),
-            torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(), torch.nn.Linear(32, 10))
+            torch.nn.Conv2d(64, 512, 3, stride=2, padding=1, bias=False), torch.nn.BatchNorm2d(512), torch.nn.ReLU(),
+            torch.nn.Conv2d(512, 16, 3, padding=1, bias=False), torch.nn.BatchNorm2d(16), torch.nn.ReLU(),
+            torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(), torch.nn.Linear(16, 10))
 
     def forward(self, x):
         return super().forward(x)
@@ -348,14 +349,15 @@ class BatchNorms(torch.nn.Sequential):
 
 @pytest.mark.parametrize("precision", ["fp32", "fp16"])
 def test_rows_that_share_their_terms(precision, tmp_path, monkeypatch, one_multiprocessor):
-    """The kernels of batch norms go down columns, in batches of rows that they load ahead. Images have 10 * 10 pixels, so
-    there are rows behind the last whole batch."""
+    """The kernels of batch norms go down columns, in batches of rows that they load ahead. Images have 10 * 10 and
+    5 * 5 pixels, so there are rows behind the last whole batch, and 512 channels are two turns of a warp."""
     monkeypatch.setitem(models.MODELS, "batch-norms", lambda: models.images(BatchNorms(), 10, 10, 9))
     model = Emulated("batch-norms", tmp_path, precision=precision, device=one_multiprocessor)
     source = "".join(path.read_text() for path in sorted(model.trainer.folder.glob("*.cu")))
     kernels = [text for text in re.findall(r"^(?:EXPORTED_)?KERNEL .*?^}$", source, re.M | re.S) if "start < end" in text or "< end; start" in text]
     assert any("batch_norm(" in text or "batch_norm_max(" in text for text in kernels)
     assert any("r = start; r < end" in text for text in kernels)
+    assert any("tile < 512; tile += lane_step<32>()" in text for text in kernels)
     flags = {"init_scale": 64.0} if precision == "fp16" else {}
     one, other = model.train(seed=1, **flags), model.train(seed=2, **flags)
     np.testing.assert_allclose(one.losses, model.train_torch(), rtol=1e-2 if precision == "fp16" else 1e-4)
