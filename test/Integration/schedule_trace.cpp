@@ -37,7 +37,7 @@ int main(int argc, char **argv) {
   }
   ValidationHistory history;
   for (double loss = 0; std::cin >> loss;) {
-    note_validation(s, loss, loss, history);
+    note_validation(s, history.count + 1, loss, loss, history);
     printf("%.17g\n", history.lr_factor);
   }
   return 0;

@@ -109,6 +109,11 @@ struct BestCheckpointTest : CheckpointTest {
                  folder / "eval.npy"});
     return more;
   }
+  static std::string four_digits(double number) {
+    char text[40];
+    snprintf(text, sizeof text, "%.4f", number);
+    return text;
+  }
   // Returns the step after which the loss of validation was the lowest.
   int64_t best_step(const std::string &out) {
     const auto losses = numbers(out, "eval_loss");
@@ -132,6 +137,33 @@ TEST_F(BestCheckpointTest, IsKeptBesideTheLast) {
   EXPECT_EQ(state.best_metric, numbers("a", "eval_loss")[size_t(best / 2 - 1)]);
   EXPECT_NEAR(loss_of("a/checkpoint-" + std::to_string(best), 64),
               state.best_metric, 1e-6);
+  const std::string line = "best validation: loss " +
+                           four_digits(state.best_metric) + " after step " +
+                           std::to_string(best);
+  EXPECT_NE(output.find(line + ", checkpoint '" + folder / "a" +
+                        "/checkpoint-" + std::to_string(best) + "'\n"),
+            std::string::npos)
+      << output;
+  // The run is known to end there, and one that goes on from it elsewhere.
+  ASSERT_EQ(run("b", flags({"--resume", folder / "a/checkpoint-30"})), 0);
+  EXPECT_NE(output.find(line + ", checkpoint '" + folder / "a"),
+            std::string::npos)
+      << output;
+}
+
+TEST_F(BestCheckpointTest, OneThatIsNotKeptIsTold) {
+  ASSERT_EQ(run("a", flags({})), 0) << error;
+  EXPECT_NE(output.find(" after step " + std::to_string(best_step("a")) +
+                        ", which has no checkpoint; --save-best keeps one\n"),
+            std::string::npos)
+      << output;
+  std::vector<std::string> two_steps = flags({});
+  two_steps.push_back("--max-steps=2");
+  ASSERT_EQ(run("b", two_steps), 0) << error;
+  EXPECT_NE(output.find(" after step 2, the last one\n"), std::string::npos)
+      << output;
+  ASSERT_EQ(run("c", {"--max-steps=2"}), 0) << error;
+  EXPECT_EQ(output.find("best validation"), std::string::npos) << output;
 }
 
 TEST_F(BestCheckpointTest, RegularOnesStayWhenABetterComes) {

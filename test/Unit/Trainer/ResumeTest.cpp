@@ -123,11 +123,54 @@ TEST_F(ResumeTest, ARunThatIsDoneStaysAsItIs) {
                     metrics = read_file(folder / "a/metrics.jsonl");
   ASSERT_EQ(run("a", flags), 0) << error;
   EXPECT_NE(output.find("after step 4 of 4"), std::string::npos) << output;
+  EXPECT_NE(output.find("nothing is left to do: the checkpoint is of step 4, "
+                        "and the run ends after step 4; a higher --max-steps "
+                        "takes it further\n"),
+            std::string::npos)
+      << output;
   EXPECT_EQ(weights_of("a"), weights);
   EXPECT_EQ(read_file(folder / "a/metrics.jsonl"), metrics);
   // The run becomes a longer one.
   ASSERT_EQ(run("a", {"--max-steps=6", "--resume=auto"}), 0) << error;
   EXPECT_EQ(losses("a").size(), 6u);
+}
+
+// Weights of a step stand beside metrics up to it, and beside none of another
+// run.
+TEST_F(ResumeTest, ACheckpointBeyondTheLastStepIsTheResult) {
+  ASSERT_EQ(run("a", {"--max-steps=9", "--save-steps=3"}), 0) << error;
+  ASSERT_EQ(run("b", {"--max-steps=9"}), 0) << error;
+  const std::string middle = folder / "a/checkpoint-6";
+  for (const char *out : {"a", "b", "c"}) {
+    ASSERT_EQ(run(out, {"--max-steps=-1", "--num-train-epochs=0.1", "--resume",
+                        middle}),
+              0)
+        << error;
+    EXPECT_NE(output.find("is of step 6, and the run ends after step "),
+              std::string::npos)
+        << output;
+    EXPECT_NE(output.find("; a higher --num-train-epochs takes it further\n"),
+              std::string::npos)
+        << output;
+    EXPECT_EQ(loss_of(out, 64), loss_of("a/checkpoint-6", 64)) << out;
+    EXPECT_EQ(losses(out).size(), out == std::string("a") ? 6u : 0u) << out;
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder / "c/metrics.jsonl"));
+}
+
+TEST_F(ResumeTest, AnInterruptBeforeTheFirstStepChangesNothing) {
+  ASSERT_EQ(run("a", {"--max-steps=9", "--save-steps=3"}), 0) << error;
+  const std::string weights = weights_of("a"),
+                    metrics = read_file(folder / "a/metrics.jsonl");
+  detail::interrupted = 1;
+  ASSERT_EQ(run("a", {"--max-steps=9", "--resume", folder / "a/checkpoint-3"}),
+            0)
+      << error;
+  EXPECT_NE(output.find("interrupted: ends after step 3 of 9"),
+            std::string::npos)
+      << output;
+  EXPECT_EQ(weights_of("a"), weights);
+  EXPECT_EQ(read_file(folder / "a/metrics.jsonl"), metrics);
 }
 
 TEST_F(ResumeTest, TakesNoDamagedCheckpoint) {

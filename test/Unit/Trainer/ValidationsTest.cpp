@@ -58,12 +58,20 @@ TEST_F(ValidationsTest, AResumedRunCountsOn) {
     if (tiny::at<StepState>(memory, tiny::kOffState)->step == stop)
       detail::interrupted = 1;
   };
-  const auto again = flags({"--early-stopping-patience=3", "--resume=auto"});
+  const auto again = flags(
+      {"--early-stopping-patience=3", "--resume=auto", "--save-steps=100"});
   ASSERT_EQ(run("parts", again), 0) << error;
   detail::interrupted = 0;
   ASSERT_EQ(run("parts", again), 0) << error;
   EXPECT_EQ(numbers("parts", "eval_loss"), losses);
   EXPECT_NE(output.find("stops early"), std::string::npos) << output;
+  // There is nothing to go on with.
+  ASSERT_EQ(run("parts", again), 0) << error;
+  EXPECT_EQ(numbers("parts", "eval_loss"), losses);
+  EXPECT_NE(output.find(", and its validations have ended the run; a higher "
+                        "--early-stopping-patience takes it further\n"),
+            std::string::npos)
+      << output;
 }
 
 TEST_F(ValidationsTest, APlateauLowersTheRate) {

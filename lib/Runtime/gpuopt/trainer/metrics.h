@@ -1,8 +1,8 @@
 // metrics.jsonl has one JSON object in each line, and whole lines at any time.
 // The first line replaces the file of an earlier run, or what it has of later
-// steps if this run goes on from it; a run that ends before its first step
-// leaves that file as it is. Lines that cannot be written are left out, with
-// one warning.
+// steps if this run goes on from it; a run that is interrupted before its first
+// step leaves that file as it is. Lines that cannot be written are left out,
+// with one warning.
 #pragma once
 
 #include "gpuopt/data/json.h"
@@ -105,6 +105,13 @@ public:
          static_cast<long long>(step), figures.planned, figures.persistent,
          figures.arena, figures.peak, figures.beside(), figures.peak_host,
          phases.c_str());
+  }
+
+  // Cuts an earlier file to what stays of it, for a run that adds no line.
+  void cut() {
+    std::error_code code;
+    if (file < 0 && std::filesystem::exists(path, code))
+      begin_file();
   }
 
   // Waits until all lines are on the disk.

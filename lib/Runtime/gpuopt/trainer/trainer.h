@@ -17,6 +17,7 @@
 #include "gpuopt/trainer/profiling/named_ranges.h"
 #include "gpuopt/trainer/profiling/step_profiles.h"
 #include "gpuopt/trainer/progress.h"
+#include "gpuopt/trainer/run_end.h"
 #include "gpuopt/trainer/run_summary.h"
 #include "gpuopt/trainer/session.h"
 #include "gpuopt/trainer/settings.h"
@@ -123,12 +124,15 @@ private:
 
   // Saves what the run has come to. Returns the exit status.
   int finish(Metrics &metrics) {
+    const bool has_trained = step > begun_at();
+    // What lies in the folder belongs together, and stays as it is.
+    if (stops_early() && !has_trained)
+      return tell_interrupt(has_trained);
     // Weights are saved first, because validation may fail on its data.
     if (!save_weights())
       return kDiverged;
-    const bool has_trained = step > begun_at();
     if (ends_run(s, validations))
-      tell_early_stop();
+      say(describe_early_stop(s, validations, step, steps));
     else if (loaders.eval && has_trained && !stops_early())
       validate(metrics, step);
     const bool is_due =
@@ -137,10 +141,15 @@ private:
         !(save_checkpoint(metrics) && end_checkpoint(true)))
       return kDiverged;
     profiles.end(); // the last checkpoint is part of it
-    if (has_trained)
+    if (has_trained) {
       summary.end(metrics, step, profiles.averages(), stops_early());
+    } else { // The weights are of the checkpoint; metrics of later steps go.
+      metrics.cut();
+      say(describe_nothing_left(s, ends_run(s, validations), step, steps));
+    }
     metrics.end();
     const int status = stops_early() ? tell_interrupt(has_trained) : 0;
+    say(describe_best(s, validations, step, checkpoints.start_path()));
     printf("weights: %s\n", weights_file().c_str());
     if (!watch->loss_is_lost())
       return status;
@@ -149,6 +158,10 @@ private:
             "and are saved\n",
             program.name);
     return kDiverged;
+  }
+  static void say(const std::string &line) {
+    if (!line.empty())
+      printf("%s\n", line.c_str());
   }
 
   // Whether an interrupt ends the run before its last step. One that comes
@@ -217,16 +230,6 @@ private:
     if (session.has_constants())
       session.load_constants(constants_file(s.weights));
     session.begin_run(s, steps, checkpoints.start(), validations.lr_factor);
-  }
-  void tell_early_stop() const {
-    const std::string &metric = s.metric_for_best_model;
-    printf("stops early after step %lld of %lld: the last %lld validations "
-           "were not better than %s%.4f\n",
-           static_cast<long long>(step), static_cast<long long>(steps),
-           static_cast<long long>(validations.stopping_bad),
-           metric == kLossMetric ? "" : (metric + " ").c_str(),
-           is_greater_better(metric) ? -validations.stopping_best
-                                     : validations.stopping_best);
   }
   void load_first_weights() {
     session.load_weights(s.weights.empty() ? program_file(kModelFile)
@@ -418,7 +421,7 @@ private:
     if (news.empty() || !progress.is_shown())
       return;
     progress.clear();
-    printf("%s\n", news.c_str());
+    say(news);
   }
   void report(int64_t step, double loss, const std::vector<MetricValue> &parts,
               const StepState &state, double ms, double waited) {
@@ -539,7 +542,7 @@ private:
   // The next step has the learning rate that the validation leads to.
   void note(int64_t step, double loss, double score) {
     checkpoints.note_validation(step, score);
-    note_validation(s, loss, score, validations);
+    note_validation(s, step, loss, score, validations);
     StepState state = session.read_state();
     state.lr_factor = validations.lr_factor;
     session.write_state(state);

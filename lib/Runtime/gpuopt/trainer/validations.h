@@ -23,6 +23,8 @@ struct ValidationHistory {
   // validations in a row that were not better by more than the threshold.
   double stopping_best = 0;
   int64_t stopping_bad = 0;
+  // The step of stopping_best; 0 in checkpoints that do not know it.
+  int64_t best_step = 0;
 };
 
 // Takes note of a validation, as torch.optim.lr_scheduler.ReduceLROnPlateau
@@ -50,29 +52,32 @@ inline void note_for_plateau(const TrainingSettings &s, double loss,
   history.plateau_bad = 0;
 }
 
-// Takes note of a validation, as transformers.EarlyStoppingCallback does. Less
-// is better.
-inline void note_for_stopping(const TrainingSettings &s, double score,
-                              ValidationHistory &history) {
+// Takes note of a validation after a step, as
+// transformers.EarlyStoppingCallback does. Less is better.
+inline void note_for_stopping(const TrainingSettings &s, int64_t step,
+                              double score, ValidationHistory &history) {
   const bool is_better =
       history.count == 0 ||
       (score < history.stopping_best &&
        std::abs(score - history.stopping_best) > s.early_stopping_threshold);
   history.stopping_bad = is_better ? 0 : history.stopping_bad + 1;
-  if (history.count == 0 || score < history.stopping_best)
+  if (history.count == 0 || score < history.stopping_best) {
     history.stopping_best = score;
+    history.best_step = step;
+  }
 }
 
 // `score` is the loss or the negative of a metric of which more is better. What
 // is not finite is worse than any other.
-inline void note_validation(const TrainingSettings &s, double loss,
-                            double score, ValidationHistory &history) {
+inline void note_validation(const TrainingSettings &s, int64_t step,
+                            double loss, double score,
+                            ValidationHistory &history) {
   for (double *number : {&loss, &score})
     if (!std::isfinite(*number))
       *number = std::numeric_limits<double>::max();
   if (s.lr_scheduler_type == kReduceLrOnPlateau)
     note_for_plateau(s, loss, history);
-  note_for_stopping(s, score, history);
+  note_for_stopping(s, step, score, history);
   history.count++;
 }
 

@@ -100,6 +100,7 @@ inline ValidationHistory resumed_validations(const RunState &saved,
     history.count = first.count;
     history.stopping_best = first.stopping_best;
     history.stopping_bad = first.stopping_bad;
+    history.best_step = first.best_step;
   }
   if (follows_plateaus(saved) && follows_plateaus(now))
     return history;

@@ -53,6 +53,7 @@ inline constexpr HistoryField<int64_t> kHistoryIntegers[] = {
     {"plateau_bad_validations", &ValidationHistory::plateau_bad},
     {"plateau_cooldown", &ValidationHistory::plateau_cooldown},
     {"early_stopping_patience_counter", &ValidationHistory::stopping_bad},
+    {"best_validation_step", &ValidationHistory::best_step},
 };
 inline constexpr HistoryField<double> kHistoryNumbers[] = {
     {"lr_factor", &ValidationHistory::lr_factor},

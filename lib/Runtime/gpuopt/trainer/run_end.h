@@ -1,0 +1,86 @@
+// What a trainer says at the end of a run: which weights are the best ones, and
+// why there were no more steps.
+#pragma once
+
+#include "gpuopt/settings/metric_names.h"
+#include "gpuopt/trainer/checkpoints/checkpoint_folder.h"
+#include "gpuopt/trainer/settings.h"
+#include "gpuopt/trainer/validations.h"
+
+namespace gpuopt {
+
+namespace detail {
+// Returns "loss 0.1234" of the best validation; empty if there is none with a
+// finite number.
+inline std::string best_metric_text(const TrainingSettings &s,
+                                    const ValidationHistory &history) {
+  const double worst = std::numeric_limits<double>::max();
+  if (history.count == 0 || history.stopping_best == worst)
+    return "";
+  char text[40];
+  snprintf(text, sizeof text, " %.4f",
+           is_greater_better(s.metric_for_best_model) ? -history.stopping_best
+                                                      : history.stopping_best);
+  return s.metric_for_best_model + text;
+}
+// Returns the flag that a run with more steps needs a higher value of.
+inline const char *flag_of_steps(const TrainingSettings &s) {
+  return s.max_steps > 0 ? "--max-steps" : "--num-train-epochs";
+}
+} // namespace detail
+
+// Returns the best validation of a run that ends after `step`, and where the
+// weights of its step are; empty if there was none. `resumed` is the checkpoint
+// that the run went on from; an earlier one may lie beside it.
+inline std::string describe_best(const TrainingSettings &s,
+                                 const ValidationHistory &history, int64_t step,
+                                 const std::string &resumed) {
+  const std::string metric = detail::best_metric_text(s, history);
+  const int64_t best = history.best_step;
+  if (metric.empty() || best == 0)
+    return "";
+  const std::string text =
+      "best validation: " + metric + " after step " + std::to_string(best);
+  std::vector<std::string> folders{s.output_dir};
+  if (!resumed.empty())
+    folders.push_back(std::filesystem::path(resumed).parent_path().string());
+  std::error_code code;
+  for (const std::string &folder : folders)
+    if (const std::string path = checkpoint_path(folder, best);
+        std::filesystem::exists(path + "/" + kChecksumsFile, code))
+      return text + ", checkpoint '" + path + "'";
+  if (best == step)
+    return text + ", the last one";
+  return text + ", which has no checkpoint" +
+         (s.save_best ? "" : "; --save-best keeps one");
+}
+
+// Says why a run ends that validations end.
+inline std::string describe_early_stop(const TrainingSettings &s,
+                                       const ValidationHistory &history,
+                                       int64_t step, int64_t steps) {
+  const std::string metric = detail::best_metric_text(s, history);
+  const bool is_loss = s.metric_for_best_model == kLossMetric;
+  return "stops early after step " + std::to_string(step) + " of " +
+         std::to_string(steps) + ": the last " +
+         std::to_string(history.stopping_bad) +
+         " validations were not better than " +
+         (is_loss ? metric.substr(metric.find(' ') + 1) : metric);
+}
+
+// Says that a run which goes on from a checkpoint has no step to do, and what
+// gives it some.
+inline std::string describe_nothing_left(const TrainingSettings &s,
+                                         bool stopped_early, int64_t step,
+                                         int64_t steps) {
+  const std::string why =
+      stopped_early ? "its validations have ended the run"
+                    : "the run ends after step " + std::to_string(steps);
+  return "nothing is left to do: the checkpoint is of step " +
+         std::to_string(step) + ", and " + why + "; a higher " +
+         (stopped_early ? "--early-stopping-patience"
+                        : detail::flag_of_steps(s)) +
+         " takes it further";
+}
+
+} // namespace gpuopt
