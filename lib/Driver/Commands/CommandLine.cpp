@@ -216,8 +216,13 @@ static std::optional<int> runWithoutModel() {
   return std::nullopt;
 }
 
-int gpuopt::driverMain(int argc, char **argv) {
+int gpuopt::driverMain(int count, char **given) {
   checkOutputAtExit();
+  std::vector<char *> arguments(given, given + count);
+  if (std::string error = takeHelpCommand(arguments); !error.empty())
+    return usage(error);
+  int argc = int(arguments.size());
+  char **argv = arguments.data();
   // The Python package has the flags of this command.
   if (argc > 1 && tokenizeCommand().getName() == argv[1])
     return tokenizeText(std::vector<std::string>(argv + 2, argv + argc));

@@ -30,14 +30,6 @@ static std::string commandsWith(StringRef flag, const cl::SubCommand &command) {
   return text;
 }
 
-/// Returns what gpuopt always does, if a flag of other trainers asks for it.
-static std::string describeWhatIsAlwaysDone(StringRef name) {
-  if (name == "drop-last" || name == "dataloader-drop-last")
-    return "; an epoch always leaves out the samples that do not fill a batch, "
-           "other ones in each epoch if they are shuffled";
-  return "";
-}
-
 static std::string describeUnknownFlag(StringRef name,
                                        cl::SubCommand &command) {
   if (std::string others = commandsWith(name, command); !others.empty())
@@ -51,13 +43,13 @@ static std::string describeUnknownFlag(StringRef name,
     names.push_back(flag.str());
   std::string meant = flag_meant_by(name, names),
               error = "there is no flag --" + name.str();
-  if (std::string always = describeWhatIsAlwaysDone(name); !always.empty())
-    return error + always;
+  if (std::string_view instead = instead_of_others(name); !instead.empty())
+    return error + "; " + std::string(instead);
   return meant.empty() ? error + "; --help-all lists all flags"
                        : error + "; did you mean --" + meant + "?";
 }
 
-static std::string describeUnknownCommand(StringRef name) {
+std::string gpuopt::describeUnknownCommand(StringRef name) {
   std::vector<std::string> names;
   for (cl::SubCommand *command : allCommands())
     names.push_back(command->getName().str());
@@ -150,6 +142,20 @@ static const cl::Option *flagGivenBy(StringRef argument,
   auto &flags = cl::getRegisteredOptions(command);
   auto flag = flags.find(argument.split('=').first.ltrim('-'));
   return flag == flags.end() ? nullptr : flag->second;
+}
+
+std::string gpuopt::takeHelpCommand(std::vector<char *> &arguments) {
+  if (arguments.size() < 2 || StringRef(arguments[1]) != "help")
+    return "";
+  arguments.erase(arguments.begin() + 1);
+  static char flag[] = "--help";
+  arguments.push_back(flag);
+  StringRef command = arguments[1];
+  bool isKnown = any_of(allCommands(), [&](cl::SubCommand *known) {
+    return known->getName() == command;
+  });
+  return isKnown || command.starts_with("-") ? ""
+                                             : describeUnknownCommand(command);
 }
 
 std::string gpuopt::findFlagError(int argc, char **argv) {

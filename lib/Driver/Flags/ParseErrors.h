@@ -10,6 +10,7 @@
 
 #include "llvm/Support/CommandLine.h"
 #include <string>
+#include <vector>
 
 namespace gpuopt {
 
@@ -19,6 +20,13 @@ namespace gpuopt {
 /// PyTorch or the Hugging Face Trainer, or the nearest spelling.
 std::string describeParseErrors(llvm::StringRef errors,
                                 llvm::cl::SubCommand &command);
+
+/// Describes the name of no command, and the one that was probably meant.
+std::string describeUnknownCommand(llvm::StringRef name);
+
+/// Makes "help", a word in place of the command, the flag --help of the command
+/// that follows it, or of gpuopt. Returns an error if that is no command.
+std::string takeHelpCommand(std::vector<char *> &arguments);
 
 /// Returns what a value of type T must be; nothing if `text` is such a value.
 template <class T>

@@ -269,6 +269,8 @@ TEST_F(TrainerTest, SaysWhatIsWrong) {
        "unknown flag '--learning-rat'; did you mean --learning-rate?"},
       {{"--lr=1"}, "unknown flag '--lr'; did you mean --learning-rate?"},
       {{"--optim=sgd"}, "unknown flag '--optim'; did you mean --optimizer?"},
+      {{"--torch_compile"},
+       "unknown flag '--torch_compile'; every step is compiled as a whole"},
       {{"--token-type=uint8"},
        "'--token-type' describes files of tokens, but neither --tokens nor "
        "--eval-tokens is given"},

@@ -10,7 +10,8 @@
 
 namespace gpuopt {
 
-// Names that PyTorch's and Hugging Face's users know, and ours for the same.
+// Names that PyTorch's, Hugging Face's, timm's and Lightning's users know, with
+// dashes for underscores, and ours for the same.
 constexpr struct {
   std::string_view others, ours;
 } kNamesOfOthers[] = {
@@ -47,13 +48,148 @@ constexpr struct {
     {"memory", "memory-budget"},
     {"label-smoothing-factor", "label-smoothing"},
     {"output", "output-dir"},
+    // the length of a run
+    {"max-epochs", "num-train-epochs"},
+    {"max-iters", "max-steps"},
+    {"iterations", "max-steps"},
+    {"max-train-steps", "max-steps"},
+    {"train-steps", "max-steps"},
+    {"patience", "early-stopping-patience"},
+    {"early-stopping", "early-stopping-patience"},
+    {"min-delta", "early-stopping-threshold"},
+    // batches and data
+    {"bs", "batch-size"},
+    {"micro-batch-size", "batch-size"},
+    {"accumulate-grad-batches", "gradient-accumulation-steps"},
+    {"grad-accum-steps", "gradient-accumulation-steps"},
+    {"train-file", "data"},
+    {"train-data", "data"},
+    {"data-dir", "data"},
+    {"dataset", "data"},
+    {"validation-file", "eval-data"},
+    {"val-data", "eval-data"},
+    {"transforms", "transform"},
+    {"val-transform", "eval-transform"},
+    // the optimizer
+    {"opt", "optimizer"},
+    {"sched", "lr-scheduler-type"},
+    {"beta1", "adam-beta1"},
+    {"beta2", "adam-beta2"},
+    {"clip-grad", "max-grad-norm"},
+    {"gradient-clip-val", "max-grad-norm"},
+    {"gradient-clipping", "max-grad-norm"},
+    {"mixed-precision", "precision"},
+    {"half", "precision"},
+    {"smoothing", "label-smoothing"},
+    {"criterion", "loss"},
+    {"freeze", "frozen-params"},
+    {"model-ema", "ema-decay"},
+    {"model-ema-decay", "ema-decay"},
+    // what is told and kept
+    {"logging-strategy", "logging-steps"},
+    {"log-interval", "logging-steps"},
+    {"log-every-n-steps", "logging-steps"},
+    {"print-freq", "logging-steps"},
+    {"disable-tqdm", "quiet"},
+    {"eval-interval", "eval-steps"},
+    {"val-check-interval", "eval-steps"},
+    {"metrics", "eval-metrics"},
+    {"monitor", "metric-for-best-model"},
+    {"eval-metric", "metric-for-best-model"},
+    {"save-interval", "save-steps"},
+    {"checkpoint-interval", "save-steps"},
+    {"save-top-k", "save-best"},
+    {"resume-from-checkpoint", "resume"},
+    {"checkpoint", "resume"},
+    {"ckpt-path", "resume"},
+    {"out-dir", "output-dir"},
+    {"save-dir", "output-dir"},
+    {"logging-dir", "output-dir"},
+    {"data-seed", "seed"},
+    {"random-seed", "seed"},
+    // the machine
+    {"gpus", "target"},
+    {"no-cuda", "target"},
+    {"use-cpu", "target"},
+    {"accelerator", "target"},
+    // predictions
+    {"topk", "top-k"},
+    {"max-new-tokens", "generate"},
+    {"prompt", "prompts"},
 };
+
+// Flags of other trainers for which there is none here, and what holds instead.
+constexpr struct {
+  std::string_view others, instead;
+} kInsteadOfOthers[] = {
+    {"drop-last",
+     "an epoch always leaves out the samples that do not fill a batch, other "
+     "ones in each epoch if they are shuffled"},
+    {"dataloader-drop-last",
+     "an epoch always leaves out the samples that do not fill a batch, other "
+     "ones in each epoch if they are shuffled"},
+    {"load-best-model-at-end",
+     "--save-best keeps the checkpoint of the best validation, the run ends "
+     "with its name, and gpuopt predict and export take its folder"},
+    {"greater-is-better",
+     "the metric that --metric-for-best-model names says which it is"},
+    {"eval-strategy",
+     "validations come after every --eval-steps steps, and after the last"},
+    {"evaluation-strategy",
+     "validations come after every --eval-steps steps, and after the last"},
+    {"save-strategy",
+     "checkpoints come after every --save-steps steps, and with --save-best "
+     "after the best validations"},
+    {"per-device-eval-batch-size",
+     "validations have batches of --batch-size samples, as steps have"},
+    {"eval-batch-size",
+     "validations have batches of --batch-size samples, as steps have"},
+    {"gradient-checkpointing",
+     "a --memory-budget has as much computed again as it takes"},
+    {"auto-find-batch-size",
+     "gpuopt plan --find-batch-size finds the largest batch that fits into a "
+     "--memory-budget"},
+    {"torch-compile", "every step is compiled as a whole"},
+    {"dataloader-pin-memory", "batches for a GPU always lie in pinned memory"},
+    {"pin-memory", "batches for a GPU always lie in pinned memory"},
+    {"dataloader-persistent-workers",
+     "--num-workers threads live as long as the run"},
+    {"persistent-workers", "--num-workers threads live as long as the run"},
+    {"overwrite-output-dir",
+     "a run replaces the results of an earlier one, unless that has left "
+     "checkpoints: remove them, or go on from the last one by --resume=auto"},
+    {"do-train", "gpuopt train trains, and validates on --eval-data"},
+    {"do-eval", "gpuopt train trains, and validates on --eval-data"},
+    {"do-predict", "gpuopt predict computes a model's outputs"},
+    {"deepspeed", "a program trains on one device; with --allow-offload, what "
+                  "does not fit into its memory waits in the host's"},
+    {"fsdp", "a program trains on one device; with --allow-offload, what does "
+             "not fit into its memory waits in the host's"},
+};
+
+// Whether two names are the same, an underscore as good as a dash.
+constexpr bool is_same_name(std::string_view one, std::string_view other) {
+  auto dash = [](char c) { return c == '_' ? '-' : c; };
+  bool is_same = one.size() == other.size();
+  for (size_t i = 0; is_same && i < one.size(); i++)
+    is_same = dash(one[i]) == dash(other[i]);
+  return is_same;
+}
 
 // Returns our name for a name of others; empty if it is not known.
 constexpr std::string_view name_of_others(std::string_view name) {
   for (const auto &known : kNamesOfOthers)
-    if (known.others == name)
+    if (is_same_name(known.others, name))
       return known.ours;
+  return "";
+}
+
+// Returns what holds in place of a flag of others; empty if there is nothing to
+// say.
+constexpr std::string_view instead_of_others(std::string_view name) {
+  for (const auto &known : kInsteadOfOthers)
+    if (is_same_name(known.others, name))
+      return known.instead;
   return "";
 }
 

@@ -85,6 +85,8 @@ private:
     throw Error("unknown flag '--" + name + "'; " + hint_for(name));
   }
   std::string hint_for(const std::string &name) const {
+    if (const auto instead = instead_of_others(name); !instead.empty())
+      return std::string(instead);
     std::vector<std::string> names;
     for (const auto &[known, entry] : entries)
       names.push_back(known);
