@@ -162,7 +162,7 @@ def test_divergence_is_a_status_of_its_own(model, cache, tmp_path):
     x[3, 2] = np.nan
     np.save(tmp_path / "x.npy", x)
     np.save(tmp_path / "y.npy", y)
-    with pytest.raises(CommandFailed, match="(?s)status 3.*The data of input 'x' is infinite or NaN"):
+    with pytest.raises(CommandFailed, match="(?s)status 3.*The data of input 'x' \\('.*': sample \\d+\\) is infinite or NaN"):
         execute([
             find_driver(), "train", model, "-o", out, "--batch-size=8", "--loss=mse", "--data", f"x={tmp_path / 'x.npy'}",
             "--labels", tmp_path / "y.npy", "--target=host", "--num-threads=1",

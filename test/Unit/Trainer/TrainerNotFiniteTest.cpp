@@ -13,7 +13,8 @@ TEST_F(TrainerNotFiniteTest, StopsBeforeNaNReplacesWeights) {
   write_file(folder / "x.npy", npy("<f4", "(64, 4)", bytes_of(x)));
   ASSERT_EQ(run("a", {"--max-steps=9", "--no-shuffle"}), kDiverged);
   EXPECT_NE(error.find("step 1: the loss is nan"), std::string::npos) << error;
-  EXPECT_NE(error.find("The data of input 'x' is infinite or NaN"),
+  EXPECT_NE(error.find("The data of input 'x' ('" + folder / "x.npy" +
+                       "': sample 4) is infinite or NaN"),
             std::string::npos)
       << error;
   EXPECT_NE(error.find("error: training diverged in step 1; '" + folder / "a" +
@@ -35,10 +36,16 @@ TEST_F(TrainerNotFiniteTest, StopsBeforeNaNReplacesWeights) {
   ASSERT_EQ(run("a", {"--max-steps=9", "--no-shuffle", "--save-steps=2"}),
             kDiverged);
   EXPECT_EQ(losses("a").size(), 6u);
+  EXPECT_NE(error.find("': sample 40) is infinite or NaN"), std::string::npos)
+      << error;
   EXPECT_NE(error.find("the last checkpoint is '" + folder / "a/checkpoint-4"),
             std::string::npos)
       << error;
   EXPECT_TRUE(std::isfinite(loss_of("a/checkpoint-4", 8)));
+  // The samples of an epoch are drawn, and each comes once.
+  ASSERT_EQ(run("b", {"--max-steps=9"}), kDiverged);
+  EXPECT_NE(error.find("': sample 40) is infinite or NaN"), std::string::npos)
+      << error;
 }
 
 // A finite gradient can make a weight infinite: by its length alone, or where

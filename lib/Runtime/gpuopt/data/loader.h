@@ -154,6 +154,18 @@ public:
                      std::to_string(samples) + " in an epoch)";
   }
 
+  // Returns where a sample of the batch that was delivered last lies, in the
+  // data of an input; empty if it is not known, as of samples that are mixed.
+  std::string place_of(size_t input, int64_t place) const {
+    if (options.mix.are_given() || delivered == 0)
+      return "";
+    const int64_t batch = delivered - 1, per_epoch = batches_per_epoch();
+    const int64_t at = batch % per_epoch * options.batch_size + place;
+    const Permutation order(options.seed, uint64_t(batch / per_epoch), samples);
+    return sources[input]->place(options.shuffle ? order(at)
+                                                 : std::min(at, samples - 1));
+  }
+
   // Puts the next batch into the program's inputs; returns the milliseconds
   // that the step had to wait for it.
   double deliver(char *memory) {

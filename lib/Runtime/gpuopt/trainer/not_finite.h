@@ -4,6 +4,7 @@
 #include "gpuopt/program/program.h"
 
 #include <cmath>
+#include <functional>
 #include <vector>
 
 namespace gpuopt {
@@ -87,8 +88,14 @@ inline bool all_finite(Type type, const void *data, size_t bytes) {
 // and about a run of skipped steps.
 class FiniteWatch {
 public:
-  FiniteWatch(Context &ctx, const Program &program, char *memory)
-      : ctx(ctx), program(program), memory(memory) {}
+  // Returns where the sample lies that is at a place in the batch, in the data
+  // of an input; empty if that is not known.
+  using PlaceOf = std::function<std::string(int input, int64_t place)>;
+
+  FiniteWatch(Context &ctx, const Program &program, char *memory,
+              PlaceOf place_of)
+      : ctx(ctx), program(program), memory(memory),
+        place_of(std::move(place_of)) {}
 
   // Checks the inputs after a batch has come, for --debug-overflow.
   void batch() {
@@ -125,13 +132,29 @@ private:
 
   std::string inputs_not_finite() {
     NameList names;
-    for (const InputInfo &input : program.inputs) {
-      std::vector<char> copy(input.tensor.bytes);
-      copy_to_host(ctx, copy.data(), memory + input.tensor.offset, copy.size());
-      if (!detail::all_finite(input.tensor.type, copy.data(), copy.size()))
-        names.add(input.tensor.name);
+    std::string first;
+    for (int i = 0; i < program.inputs.count; i++) {
+      const TensorInfo &tensor = program.inputs.data[i].tensor;
+      std::vector<char> copy(tensor.bytes);
+      copy_to_host(ctx, copy.data(), memory + tensor.offset, copy.size());
+      const int64_t place = first_not_finite(tensor, copy);
+      if (place < 0)
+        continue;
+      names.add(tensor.name);
+      if (first.empty())
+        first = place_of(i, place);
     }
-    return names.text();
+    return names.text() + (first.empty() ? "" : " (" + first + ")");
+  }
+  // Returns the first sample of a batch that is not finite; -1 if all are.
+  int64_t first_not_finite(const TensorInfo &tensor,
+                           const std::vector<char> &batch) const {
+    const size_t samples = size_t(program.batch_size),
+                 bytes = batch.size() / samples;
+    for (size_t i = 0; i < samples; i++)
+      if (!detail::all_finite(tensor.type, batch.data() + i * bytes, bytes))
+        return int64_t(i);
+    return -1;
   }
 
   void tell_result(int64_t number, int64_t result) {
@@ -187,6 +210,7 @@ private:
   Context &ctx;
   const Program &program;
   char *memory;
+  const PlaceOf place_of;
   std::string inputs; // not finite in a batch of this step
   int results_told = 0;
   bool is_spoilt = false, has_loss = true, has_warned = false;

@@ -83,4 +83,15 @@ inline std::string describe_nothing_left(const TrainingSettings &s,
          " takes it further";
 }
 
+// Says that weights were lost in a step, and what is left.
+inline std::string describe_divergence(int64_t step,
+                                       const std::string &weights_file,
+                                       const std::string &last_checkpoint) {
+  return "training diverged in step " + std::to_string(step) + "; '" +
+         weights_file + "' is not written" +
+         (last_checkpoint.empty()
+              ? ""
+              : ", the last checkpoint is '" + last_checkpoint + "'");
+}
+
 } // namespace gpuopt

@@ -62,8 +62,7 @@ public:
     if (s.report_to == kReportToTensorBoard)
       events = std::make_unique<EventFile>(s.output_dir, step);
     announce();
-    // These signals come from the terminal, and from systems that run jobs or
-    // containers.
+    // They come from terminals, and from systems that run jobs or containers.
     for (int signal : {SIGINT, SIGTERM})
       std::signal(signal, [](int) { detail::interrupted = 1; });
     start = Clock::now();
@@ -87,7 +86,10 @@ private:
     session.allocate();
     memory = session.memory;
     averages.allocate(ctx);
-    watch = std::make_unique<FiniteWatch>(ctx, program, memory);
+    auto place_of = [this](int input, int64_t place) {
+      return loaders.train->place_of(size_t(input), place);
+    };
+    watch = std::make_unique<FiniteWatch>(ctx, program, memory, place_of);
     if (s.autotune)
       session.use_autotune_record(s.autotune_file, executable_folder());
     loaders.train = make_loader(std::move(train_sources), s.shuffle, false);
@@ -339,14 +341,10 @@ private:
     return 1;
   }
   void tell_divergence(int64_t at, const std::string &why = "") const {
-    const std::string &last = checkpoints.last_path();
-    const std::string checkpoint =
-        last.empty() ? "" : ", the last checkpoint is '" + last + "'";
-    fprintf(stderr,
-            "%s: error: training diverged in step %lld; '%s' is not "
-            "written%s%s\n",
-            program.name, static_cast<long long>(at), weights_file().c_str(),
-            checkpoint.c_str(), why.c_str());
+    const std::string text =
+        describe_divergence(at, weights_file(), checkpoints.last_path());
+    fprintf(stderr, "%s: error: %s%s\n", program.name, text.c_str(),
+            why.c_str());
   }
 
   void announce() const {
