@@ -52,6 +52,7 @@ public:
         if (Error error =
                 plans(joinPath(first, kPlanFile), joinPath(second, kPlanFile)))
           return error;
+      tellMissingWeights();
       return weightsOf({kModelFile, kAveragesFile});
     }
     return Error::success();
@@ -86,6 +87,16 @@ private:
       outs() << "plan: the same\n";
     differs |= isOther;
     return Error::success();
+  }
+
+  /// A run that was killed has none.
+  void tellMissingWeights() {
+    differs |= hasFile(first, kModelFile) != hasFile(second, kModelFile);
+    for (const std::string &run : {first, second})
+      if (!hasFile(run, kModelFile))
+        outs() << kModelFile << ": '" << run
+               << "' has none, as a run writes it at its end; compare "
+                  "checkpoints, or let the run end by --resume=auto\n";
   }
 
   Error weightsOf(ArrayRef<StringRef> names) {

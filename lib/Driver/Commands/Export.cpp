@@ -45,12 +45,17 @@ public:
 
   int run() {
     // With an adapter, the weights may be those that the model has.
-    bool isModel = llvm::sys::fs::is_regular_file(options.run);
+    bool isWeights = StringRef(options.run).ends_with(".safetensors");
+    bool isModel = !isWeights && llvm::sys::fs::is_regular_file(options.run);
     if (isModel && options.adapter.empty())
       return failure("'" + options.run +
-                     "' is a file: expects the folder of a "
-                     "run or, with --merge-lora, a model");
-    std::string problem = isModel ? "" : load();
+                     "' is a file: expects the folder of a run, a "
+                     ".safetensors file and --model or, with --merge-lora, a "
+                     "model");
+    if (isWeights && options.averages)
+      return failure("--averages are those of a run, but '" + options.run +
+                     "' is a file of weights");
+    std::string problem = isModel ? "" : isWeights ? loadFile() : load();
     if (!problem.empty())
       return failure(problem);
     if (isModel)
@@ -67,7 +72,7 @@ public:
             model, options.file, context,
             [&](const InitializerShape &shape) { return newElements(shape); },
             [&] { return checkAdapter(); },
-            [&](ArrayRef<std::string> names) { return matchAdapter(names); })))
+            [&](ArrayRef<std::string> names) { return matchNames(names); })))
       return 1;
     warnOfUnused();
     llvm::outs() << "wrote " << options.file << ": " << model;
@@ -81,6 +86,17 @@ public:
   }
 
 private:
+  /// Reads weights that a loop of one's own may have saved; returns what is
+  /// wrong.
+  std::string loadFile() {
+    model = options.model;
+    if (model.empty())
+      return "'" + options.run +
+             "' does not say which model it is of; name it by --model";
+    file = options.run;
+    return weights.load(file);
+  }
+
   /// Finds the model of a run, and reads the weights; returns what is wrong.
   std::string load() {
     model = options.model;
@@ -124,6 +140,22 @@ private:
              mlir::failure();
     ++adapted;
     return bytes;
+  }
+
+  /// Fails if the weights are of another model.
+  LogicalResult matchNames(ArrayRef<std::string> initializers) {
+    std::vector<std::string> names = weights.names();
+    bool fits = llvm::any_of(initializers, [&](const std::string &name) {
+      return weights.has(name);
+    });
+    if (names.empty() || fits)
+      return matchAdapter(initializers);
+    return gpuopt::failure(
+               "'" + file + "' has no weight of '" + model +
+               "': its names are " + listOf(names) +
+               ", but those of the model's initializers are needed, as "
+               "gpuopt.export gives them by the module's state_dict()"),
+           mlir::failure();
   }
 
   /// A model that lacks a part of the adapter would compute something else.

@@ -18,7 +18,8 @@ cl::OptionCategory &gpuopt::exportCategory() {
 
 namespace {
 #define EXPORT cl::cat(exportCategory()), cl::sub(exportCommand())
-cl::opt<std::string> run(cl::Positional, cl::desc("<RUN>|<MODEL.onnx>"),
+cl::opt<std::string> run(cl::Positional,
+                         cl::desc("<RUN>|<WEIGHTS.safetensors>|<MODEL.onnx>"),
                          cl::Required, EXPORT);
 CheckedOpt<std::string> target("o", cl::desc("ONNX file to write"),
                                cl::value_desc("FILE.onnx"), EXPORT);

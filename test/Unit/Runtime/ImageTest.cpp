@@ -215,6 +215,9 @@ TEST(Transforms, SayWhatIsWrong) {
        "rand_augment takes a magnitude below num_magnitude_bins"},
       {"resize(a)", "expects '=' behind 'a)'"},
       {"resize(size=2, side=3)", "resize takes no argument 'side'"},
+      {"resize(4, 6)", "resize takes a height and a width in brackets of their "
+                       "own: resize((4, 6))"},
+      {"random_resized_crop(4, 6)", "random_resized_crop((4, 6))"},
       {"resize(0)", "resize takes a size of 1 to 65536 pixels"},
       {"resize([1, 2, 3])", "resize takes 2 numbers for 'size', but got 3"},
       {"random_horizontal_flip(2)",

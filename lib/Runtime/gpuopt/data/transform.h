@@ -128,6 +128,15 @@ private:
   // A size is one number or (height, width); without it, it is the input's.
   void take_size(std::vector<Argument> &given, const std::string &transform,
                  ImageTransform &result) {
+    auto is_bare_number = [&](size_t i) {
+      return given.size() > i && given[i].name.empty() &&
+             given[i].numbers.size() == 1;
+    };
+    if (is_bare_number(0) && is_bare_number(1))
+      fail(transform +
+           " takes a height and a width in brackets of their own: " +
+           transform + "((" + std::to_string(int64_t(given[0].numbers[0])) +
+           ", " + std::to_string(int64_t(given[1].numbers[0])) + "))");
     const Numbers size = take(given, transform, "size", {1, 2},
                               {double(format.height), double(format.width)});
     for (double length : size)
