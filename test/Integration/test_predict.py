@@ -16,6 +16,7 @@ import torch
 import gpuopt
 from gpuopt.driver import arguments, find_driver
 from emulated import SKIPS, EmulatedTrainer
+from pictures import photograph, write_shards
 from training import OPTIMIZATION_FOR_ONE_STEP, CommandFailed, Trainer, execute
 
 SAMPLES, BATCH = 44, 8  # the last batch is not full
@@ -211,6 +212,45 @@ def test_in_one_go(model, run_gpuopt, tmp_path):
     before = sorted(path.name for path in (tmp_path / "run").iterdir())
     run_gpuopt("predict", tmp_path / "run", *files, "-o", tmp_path / "run", "--outputs=logits")
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == sorted([*before, "predictor", "logits.npy"])
+
+
+def test_pictures_are_seen_as_the_run_has_seen_them(model, run_gpuopt, tmp_path):
+    """With the names of files and of classes, from a folder with classes, one without, and a tar file."""
+    folder, _ = model
+    draw = np.random.default_rng(5)
+    for name in ("train/cat/0", "train/cat/1", "train/dog/0", "train/dog/1", "new/b", "new/a", "new/c"):
+        path = tmp_path / f"{name}.jpg"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        photograph(draw, 40, 30).save(path)
+    write_shards(tmp_path, 1, [{"jpg": (tmp_path / "new" / f"{name}.jpg").read_bytes()} for name in "abc"])
+    flags = ["--target=host", "--batch-size=2", "--outputs=logits"]
+    validation = "resize(10), center_crop(8), normalize(mean=0.5, std=0.25)"
+    run_gpuopt("train", folder / "model.onnx", "--target=host", "--batch-size=2", "--data", f"x={tmp_path}/train", "--labels", tmp_path / "train",
+               "--logits=logits", "--transform=random_resized_crop", f"--eval-transform={validation}", "--max-steps=2", "-o", tmp_path / "run",
+               "--save-steps=1")
+    assert (tmp_path / "run" / "classes.txt").read_text() == "cat\ndog\n"
+    lines = {}
+    for name, data, more in [("flat", "new", []), ("given", "new", [f"--transform={validation}"]), ("shard", "x-0000.tar:jpg", [])]:
+        output = run_gpuopt("predict", tmp_path / "run" / "checkpoint-1", *flags, f"--data=x={tmp_path}/{data}", "--top-k=9", *more, "-o", tmp_path / name)
+        assert (f"pictures are seen as in the run: --transform '{validation}'" in output) == (not more)
+        assert "'--top-k' is 9, but 'logits' has 5 classes: all of them are written" in output
+        lines[name] = [json.loads(line) for line in (tmp_path / name / "logits.jsonl").read_text().splitlines()]
+    assert [line["file"] for line in lines["flat"]] == ["a.jpg", "b.jpg", "c.jpg"]
+    assert lines["flat"] == lines["given"]
+    assert [line["values"] for line in lines["flat"]] == [line["values"] for line in lines["shard"]]
+    assert [line["file"] for line in lines["shard"]] == [f"{'long-' * 30}{i:04}.jpg" for i in range(3)]
+    for line in lines["flat"]:
+        assert line["names"] == [{0: "cat", 1: "dog"}.get(number) for number in line["classes"]]
+    # Beside arrays, the files have a list of their own.
+    output = run_gpuopt("predict", tmp_path / "run", *flags, f"--data=x={tmp_path}/train", "-o", tmp_path / "arrays")
+    samples = [json.loads(line) for line in (tmp_path / "arrays" / "samples.jsonl").read_text().splitlines()]
+    assert samples == [{"sample": i, "file": name} for i, name in enumerate(["cat/0.jpg", "cat/1.jpg", "dog/0.jpg", "dog/1.jpg"])]
+    assert f"wrote {tmp_path}/arrays/samples.jsonl: the files of the samples" in output
+    # A run on labels without names forgets those of the one before.
+    for data, labels in (tmp_path / "train", tmp_path / "train"), (folder / "x.npy", folder / "y.npy"):
+        run_gpuopt("train", folder / "model.onnx", "--target=host", "--batch-size=2", "--data", f"x={data}", "--labels", labels, "--logits=logits",
+                   "--transform=resize((8, 8))", "--max-steps=1", "-o", tmp_path / "again")
+        assert (tmp_path / "again" / "classes.txt").exists() == (data == labels)
 
 
 @pytest.mark.usefixtures("run_gpuopt")

@@ -77,6 +77,14 @@ bool gpuopt::isParquet(const std::string &text) {
   return parse_data_path(text).extension == ".parquet";
 }
 
+bool gpuopt::namesPictures(const std::string &text) {
+  const DataPath path = parse_data_path(text);
+  const std::string ending = path.member.substr(path.member.rfind('.') + 1);
+  return path.extension == ".tar"
+             ? ending.rfind("jp", 0) == 0 || ending.rfind("png", 0) == 0
+             : is_folder(text);
+}
+
 std::string gpuopt::problemOfFiles(const std::vector<InputShape> &inputs,
                                    const DataPaths &paths,
                                    const std::string &prefix, int64_t batchSize,

@@ -51,6 +51,10 @@ std::vector<std::string> filesNamedBy(const std::string &text);
 /// Returns whether such a value names a column of Parquet files.
 bool isParquet(const std::string &text);
 
+/// Returns whether such a value names pictures: a folder of them, or members of
+/// tar files.
+bool namesPictures(const std::string &text);
+
 /// Returns why the trainer would refuse the files, or nothing if it would
 /// accept them. Checks names, types, shapes, the number of samples, and indices
 /// and labels in the first GiB of each file. The flags begin with `prefix`.

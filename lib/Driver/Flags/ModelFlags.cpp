@@ -6,14 +6,18 @@
 //===----------------------------------------------------------------------===//
 
 #include "Files/ConstantInputs.h"
+#include "Files/DataShapes.h"
 #include "Files/JoinPath.h"
 #include "Files/RunFiles.h"
 #include "Files/SourceModel.h"
+#include "Files/TrainedPictures.h"
 #include "Flags/CompileFlags.h"
+#include "Flags/SettingFlags.h"
 #include "gpuopt/Target/Cxx/PlanVersion.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_names.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 using namespace gpuopt;
@@ -40,6 +44,31 @@ CompileFlag<std::string> trainedParams("trained-params");
 CompileFlag<bool> inference("inference");
 } // namespace
 
+/// Has predictions see pictures as the run has, and name its classes, unless
+/// flags say otherwise.
+static Error adoptPictures(DriverOptions &options) {
+  const TrainingSettings &settings = options.emission.settings;
+  if (std::string names = classNamesOfRun(model);
+      settings.top_k > 0 && settings.generate == 0 && !names.empty() &&
+      !isGiven("class-names"))
+    options.runArguments.push_back("--class-names=" + names);
+  bool hasPictures = any_of(options.data.files, [](StringRef file) {
+    return namesPictures(file.split('=').second.str());
+  });
+  if (!hasPictures || isGiven("transform"))
+    return Error::success();
+  Expected<std::string> transform = transformOfRun(model);
+  if (!transform)
+    return transform.takeError();
+  if (transform->empty())
+    return Error::success();
+  errs() << "gpuopt: pictures are seen as in the run: --transform '"
+         << *transform << "'\n";
+  options.data.transform = *transform;
+  options.runArguments.push_back("--transform=" + *transform);
+  return Error::success();
+}
+
 /// Reads which model to predict with: a file or, of a folder with trained
 /// weights, the model that was trained, with these weights.
 static Error collectPredicted(DriverOptions &options) {
@@ -57,7 +86,7 @@ static Error collectPredicted(DriverOptions &options) {
     return createStringError("'" + model + "' has no " + kModelFile +
                              ": no training has ended there; name one of its "
                              "checkpoints, or an ONNX file");
-  return Error::success();
+  return adoptPictures(options);
 }
 
 /// Says that a folder is no model and, of a run, where its model and its plan

@@ -79,7 +79,7 @@ static Error checkData(const TrainingSettings &settings) {
   if (Error error = joinErrors(checkFiles(data), checkFiles(evalData)))
     return error;
   for (const char *name : {"labels", "tokens", "eval-labels", "eval-tokens",
-                           "init-from", "weights", "prompts"})
+                           "init-from", "weights", "prompts", "class-names"})
     if (isGiven(name)) {
       StringRef file = settings.*find_setting(name)->field.text;
       if (Error error = StringRef(name).ends_with("labels")

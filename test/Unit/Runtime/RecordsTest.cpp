@@ -109,18 +109,32 @@ TEST(ImageFolder, HasClassesAndFilesInTheOrderOfNames) {
               smooth_pixels(kWidth, kHeight, 3, sample)[0]);
   }
   EXPECT_EQ(x->place(1), "'" + folder / "b/1.PNG" + "'");
+  EXPECT_EQ(x->names(), (std::vector<std::string>{"a/9.png", "b/1.PNG",
+                                                  "b/2.png", "b/below/0.png"}));
+  EXPECT_EQ(x->class_names(), nullptr);
+  EXPECT_EQ(*labels->class_names(), (std::vector<std::string>{"a", "b"}));
   write_file(folder / "a/8.bmp", "");
   EXPECT_NE(
       error_of([&] { open_source(folder.path, kPictures, false); })
           .find("a/8.bmp' is a picture, but of those only JPEG and PNG are "
                 "read; convert or remove it"),
       std::string::npos);
-  EXPECT_NE(error_of([&] {
-              open_source(folder / "a", kPictures, false);
-            }).find("has no sub-folders"),
-            std::string::npos);
   std::filesystem::remove(folder / "a/8.bmp");
+  // A folder without sub-folders has pictures, but no classes.
+  const auto flat = open_source(folder / "a", kPictures, false);
+  EXPECT_EQ(flat->names(), std::vector<std::string>{"9.png"});
+  EXPECT_EQ(sample_of<uint8_t>(*flat, 0), sample_of<uint8_t>(*x, 0));
+  EXPECT_NE(
+      error_of([&] { open_source(folder / "a", kLabels, true); })
+          .find("a' has no sub-folders, but the sub-folders of a folder of "
+                "pictures are its classes"),
+      std::string::npos);
   std::filesystem::remove(folder / "a/9.png");
+  EXPECT_NE(error_of([&] { open_source(folder / "a", kPictures, false); })
+                .find("a' has neither pictures, which are files that end in "
+                      ".jpg, .jpeg or .png, nor a sub-folder of them for each "
+                      "class"),
+            std::string::npos);
   EXPECT_NE(
       error_of([&] {
         open_source(folder.path, kPictures, false);

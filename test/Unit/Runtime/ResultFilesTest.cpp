@@ -95,7 +95,8 @@ TEST(TopClasses, AreThoseOfTorch) {
 TEST(TopClasses, AreLinesOfJson) {
   TemporaryFolder folder;
   const TensorInfo output{"y", Type::F32, 2, {2, 3}, 0, 24};
-  TopClassesFile file(folder / "y.jsonl", output, 2);
+  const PredictionNames none;
+  TopClassesFile file(folder / "y.jsonl", output, 2, none);
   const float infinity = std::numeric_limits<float>::infinity();
   append<float>(file, {0.1f, 7, 2, 3, -1, infinity}, 2);
   append<float>(file, {1, 2, 3, 9, 9, 9}, 1);
@@ -104,6 +105,19 @@ TEST(TopClasses, AreLinesOfJson) {
             "{\"sample\": 0, \"classes\": [1, 2], \"values\": [7, 2]}\n"
             "{\"sample\": 1, \"classes\": [2, 0], \"values\": [null, 3]}\n"
             "{\"sample\": 2, \"classes\": [2, 1], \"values\": [3, 2]}\n");
+}
+
+TEST(TopClasses, HaveTheNamesOfFilesAndClasses) {
+  TemporaryFolder folder;
+  const TensorInfo output{"y", Type::F32, 2, {1, 3}, 0, 12};
+  const PredictionNames names{{"a \"b\".jpg"}, {"cat", "d\\og"}};
+  TopClassesFile file(folder / "y.jsonl", output, 3, names);
+  append<float>(file, {1, 3, 2}, 1);
+  file.commit();
+  EXPECT_EQ(read_file(folder / "y.jsonl"),
+            R"({"sample": 0, "file": "a \"b\".jpg", "classes": [1, 2, 0], )"
+            R"("names": ["d\\og", null, "cat"], "values": [3, 2, 1]})"
+            "\n");
 }
 
 TEST(NextToken, TakesTheFirstOfTheLargest) {

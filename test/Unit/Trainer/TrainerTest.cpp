@@ -208,8 +208,7 @@ TEST_F(TrainerTest, SaysWhatIsWrong) {
       {{"--labels", folder / "none.npy"},
        "'--labels': cannot read '" + folder / "none.npy': No such file"},
       {{"--eval-data", "x=" + folder / ""},
-       "'" + folder / "' has no sub-folders, but the sub-folders of a folder "
-                      "of pictures are its classes"},
+       "'" + folder / "' has neither pictures, which are files that end in"},
       {{"--eval-tokens", folder / ""},
        "'--eval-tokens': cannot read '" + folder / "': it is a folder"},
       {{"--weights", folder / "none"}, "'--weights': cannot read '"},

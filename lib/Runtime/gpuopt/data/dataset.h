@@ -33,6 +33,12 @@ struct DataSource {
   virtual std::string place(int64_t sample) const {
     return "'" + path + "': sample " + std::to_string(sample);
   }
+  // Returns the files or members of all samples, or nothing if they have none.
+  virtual std::vector<std::string> names() const { return {}; }
+  // Returns the names of the classes that the samples are, or null.
+  virtual const std::vector<std::string> *class_names() const {
+    return nullptr;
+  }
 
   size_t sample_bytes() const { return size_t(elements) * size_of(type); }
 

@@ -27,6 +27,7 @@ public:
   std::string place(int64_t sample) const override {
     return records->place(sample);
   }
+  std::vector<std::string> names() const override { return records->names(); }
 
   void read(const SampleDraw &draw, uint8_t *to) const override {
     static thread_local ImageScratch scratch;
@@ -88,6 +89,9 @@ public:
   int64_t samples() const override { return folder->count(); }
   std::string place(int64_t sample) const override {
     return folder->place(sample);
+  }
+  const std::vector<std::string> *class_names() const override {
+    return &folder->classes;
   }
   const uint8_t *at(int64_t sample) const override {
     return reinterpret_cast<const uint8_t *>(&folder->labels[size_t(sample)]);

@@ -22,13 +22,16 @@ struct Records {
   virtual Record open(int64_t sample) const = 0;
   // Returns where a sample lies, for messages.
   virtual std::string place(int64_t sample) const = 0;
+  // Returns the files below the folder, or the members of the tar files.
+  virtual std::vector<std::string> names() const = 0;
 
   std::string path; // of all of them, for messages
 };
 
 // A folder with one sub-folder for each class, as torchvision's ImageFolder
 // reads them: classes and their files in the order of their names, the files
-// of folders below a class too.
+// of folders below a class too. A folder without sub-folders has pictures
+// without classes.
 class ImageFolder : public Records {
 public:
   explicit ImageFolder(const std::string &folder) {
@@ -39,9 +42,11 @@ public:
         classes.push_back(entry.path().filename().string());
     std::sort(classes.begin(), classes.end());
     if (classes.empty())
+      add_files(folder);
+    if (classes.empty() && files.empty())
       throw Error("'" + folder +
-                  "' has no sub-folders, but the sub-folders "
-                  "of a folder of pictures are its classes");
+                  "' has neither pictures, which are files that end in .jpg, "
+                  ".jpeg or .png, nor a sub-folder of them for each class");
     for (size_t label = 0; label < classes.size(); label++) {
       const size_t before = files.size();
       add_files(fs::path(folder) / classes[label]);
@@ -65,6 +70,13 @@ public:
   }
   std::string place(int64_t sample) const override {
     return "'" + files[size_t(sample)] + "'";
+  }
+  std::vector<std::string> names() const override {
+    std::vector<std::string> names;
+    for (const std::string &file : files)
+      names.push_back(
+          std::filesystem::path(file).lexically_relative(path).string());
+    return names;
   }
 
   std::vector<std::string> classes;
@@ -118,6 +130,9 @@ public:
   }
   std::string place(int64_t sample) const override {
     return shards->place(members[size_t(sample)]);
+  }
+  std::vector<std::string> names() const override {
+    return shards->names(members);
   }
 
 private:

@@ -169,6 +169,10 @@ private:
       folder = std::make_shared<ImageFolder>(path);
     if (!input.is_label)
       return open_pictures(folder, input);
+    if (folder->classes.empty())
+      throw Error("'" + path +
+                  "' has no sub-folders, but the sub-folders "
+                  "of a folder of pictures are its classes");
     if (takes_classes(input))
       return giving_classes(std::make_unique<ClassSource>(folder));
     if (const int64_t size =

@@ -188,6 +188,19 @@ public:
     const MappedFile &file = *files[member.shard];
     return {file.path, file.data + member.begin, member.bytes};
   }
+  // Returns the names of members. Reads through the files.
+  std::vector<std::string> names(const std::vector<TarMember> &members) const {
+    std::vector<std::map<size_t, std::string>> of_shards(files.size());
+    for (size_t shard = 0; shard < files.size(); shard++)
+      detail::TarWalker(*files[shard],
+                        [&](const std::string &name, size_t begin, size_t) {
+                          of_shards[shard][begin] = name;
+                        });
+    std::vector<std::string> names;
+    for (const TarMember &member : members)
+      names.push_back(of_shards[member.shard][member.begin]);
+    return names;
+  }
   // Returns the file, the name and the place of a member, for messages. Names
   // are not kept, so this reads through the file.
   std::string place(const TarMember &member) const {

@@ -14,6 +14,7 @@
 #include "gpuopt/trainer/session.h"
 
 #include <csignal>
+#include <fstream>
 
 namespace gpuopt {
 
@@ -40,6 +41,7 @@ public:
     // Errors in the data are reported before anything is allocated.
     DataSources sources =
         SourceOpener(program.inputs, s.train, s.token_type, "--").open();
+    names = names_of(sources);
     open_session();
     open_loader(std::move(sources));
     open_results();
@@ -57,6 +59,8 @@ public:
     }
     for (const auto &result : results)
       result->commit();
+    if (s.top_k == 0 && !names.files.empty())
+      write_samples(samples_path(), names.files);
     tell_results(seconds_since(start));
   }
 
@@ -94,6 +98,20 @@ private:
            path.c_str(), prompts.size(), double(tokens) / seconds_since(start));
   }
 
+  // Returns the files of the first input that has some, and the names of
+  // classes.
+  PredictionNames names_of(const DataSources &sources) const {
+    PredictionNames found;
+    for (const auto &source : sources)
+      if (found.files.empty())
+        found.files = source->names();
+    std::ifstream file(s.class_names);
+    for (std::string line; std::getline(file, line);)
+      found.classes.push_back(line);
+    return found;
+  }
+  std::string samples_path() const { return s.output_dir + "/samples.jsonl"; }
+
   //===--------------------------------------------------------------------===//
   // Outputs
   //===--------------------------------------------------------------------===//
@@ -127,8 +145,15 @@ private:
         begin = end + 1;
       }
     }
-    if (s.top_k > 0)
-      return {&output_of_classes(chosen)};
+    if (s.top_k > 0) {
+      const TensorInfo &classes = output_of_classes(chosen);
+      if (s.top_k > classes.shape[1])
+        printf("'--top-k' is %lld, but '%s' has %lld classes: all of them are "
+               "written\n",
+               static_cast<long long>(s.top_k), classes.name,
+               static_cast<long long>(classes.shape[1]));
+      return {&classes};
+    }
     for (const TensorInfo *output : chosen)
       refuse_without_samples(*output);
     return chosen;
@@ -178,8 +203,8 @@ private:
       const std::string path =
           s.output_dir + "/" + file_name_of(output->name, taken);
       if (s.top_k > 0)
-        results.push_back(std::make_unique<TopClassesFile>(path + ".jsonl",
-                                                           *output, s.top_k));
+        results.push_back(std::make_unique<TopClassesFile>(
+            path + ".jsonl", *output, s.top_k, names));
       else
         results.push_back(std::make_unique<ArrayFile>(path + ".npy", *output,
                                                       loader->sample_count()));
@@ -251,6 +276,8 @@ private:
   void tell_results(double seconds) const {
     for (const auto &result : results)
       printf("wrote %s\n", result->describe().c_str());
+    if (s.top_k == 0 && !names.files.empty())
+      printf("wrote %s: the files of the samples\n", samples_path().c_str());
     printf("%.0f samples/s\n", double(loader->sample_count()) / seconds);
   }
 
@@ -260,6 +287,7 @@ private:
   Session session;
   StepWaiting waiting;
   std::unique_ptr<FolderLock> lock; // of the output folder
+  PredictionNames names;
   std::unique_ptr<Loader> loader;
   std::vector<std::unique_ptr<ResultFile>> results;
   std::vector<uint8_t> batch; // of one output, on the host

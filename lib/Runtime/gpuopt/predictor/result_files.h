@@ -3,6 +3,7 @@
 #pragma once
 
 #include "gpuopt/data/indices.h"
+#include "gpuopt/data/json.h"
 #include "gpuopt/data/npy_writer.h"
 #include "gpuopt/program/program.h"
 
@@ -97,13 +98,29 @@ std::vector<int64_t> greatest_of(Number number, int64_t n, int64_t k) {
   return places;
 }
 
+// Returns the beginning of a line of JSON about a sample, with its file if it
+// has one: {"sample": 0, "file": "a.jpg".
+inline std::string begin_of_line(int64_t sample,
+                                 const std::vector<std::string> &files) {
+  const std::string line = "{\"sample\": " + std::to_string(sample);
+  return files.empty()
+             ? line
+             : line + ", \"file\": " + json_quoted(files[size_t(sample)]);
+}
+
+// What the samples and the classes of a prediction are called, if they are.
+struct PredictionNames {
+  std::vector<std::string> files, classes;
+};
+
 // The classes with the highest values of each sample, a line of JSON each:
-// {"sample": 0, "classes": [3, 1], "values": [2.5, 0.25]}. Values that JSON
-// does not have are null.
+// {"sample": 0, "classes": [3, 1], "values": [2.5, 0.25]}, with "file" and
+// "names" where there are some. Values that JSON does not have are null.
 class TopClassesFile : public ResultFile {
 public:
-  TopClassesFile(const std::string &path, const TensorInfo &output, int64_t k)
-      : ResultFile(path, output), k(k), file(path) {}
+  TopClassesFile(const std::string &path, const TensorInfo &output, int64_t k,
+                 const PredictionNames &known)
+      : ResultFile(path, output), k(k), known(known), file(path) {}
   void append(const uint8_t *elements, int64_t samples) override {
     const int64_t classes = elements_of_sample();
     for (int64_t sample = 0; sample < samples; sample++) {
@@ -125,14 +142,21 @@ private:
     auto value = [&](int64_t i) {
       return detail::number_at(output.type, row, i);
     };
-    std::string names, values;
+    std::string numbers, names, values;
     for (const int64_t place : greatest_of(value, classes, k)) {
-      const char *separator = names.empty() ? "" : ", ";
-      names += separator + std::to_string(place);
+      const char *separator = numbers.empty() ? "" : ", ";
+      numbers += separator + std::to_string(place);
+      names += separator + name_of_class(place);
       values += separator + text_of(row, place);
     }
-    return "{\"sample\": " + std::to_string(count) + ", \"classes\": [" +
-           names + "], \"values\": [" + values + "]}\n";
+    return begin_of_line(count, known.files) + ", \"classes\": [" + numbers +
+           (known.classes.empty() ? "" : "], \"names\": [" + names) +
+           "], \"values\": [" + values + "]}\n";
+  }
+  std::string name_of_class(int64_t place) const {
+    return size_t(place) < known.classes.size()
+               ? json_quoted(known.classes[size_t(place)])
+               : "null";
   }
 
   // Returns an element with as many digits as its type has.
@@ -147,9 +171,21 @@ private:
   }
 
   const int64_t k;
+  const PredictionNames &known;
   AtomicFile file;
   int64_t count = 0; // of samples so far
 };
+
+// The files of all samples, beside arrays, a line of JSON each.
+inline void write_samples(const std::string &path,
+                          const std::vector<std::string> &files) {
+  AtomicFile file(path);
+  for (size_t sample = 0; sample < files.size(); sample++) {
+    const std::string line = begin_of_line(int64_t(sample), files) + "}\n";
+    file.write(line.data(), line.size());
+  }
+  file.commit();
+}
 
 // What a language model has added to each prompt, a line of JSON each:
 // {"prompt": 0, "tokens": [11, 314]}.

@@ -27,6 +27,7 @@ inline Settings parse_prediction(int argc, char **argv,
     throw Error(why);
   detail::check_files(s.train, "--");
   detail::check_readable("--prompts", s.prompts);
+  detail::check_readable("--class-names", s.class_names);
   detail::check_readable("--weights", s.weights);
   detail::check_readable("--constants", s.constants);
   return s;

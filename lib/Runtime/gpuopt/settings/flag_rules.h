@@ -118,7 +118,7 @@ std::string generation_error(const TrainingSettings &s,
   if (s.generate > 0) {
     if (s.prompts.empty())
       return flag("generate") + " needs --prompts";
-    for (const char *name : {"data", "tokens", "transform"})
+    for (const char *name : {"data", "tokens", "transform", "class-names"})
       if (is_given(std::string(name)))
         return flag(name) + " has no effect with --generate, which reads "
                             "--prompts";
@@ -127,6 +127,8 @@ std::string generation_error(const TrainingSettings &s,
                              "--temperature is above 0";
     return "";
   }
+  if (is_given(std::string("class-names")) && s.top_k == 0)
+    return flag("class-names") + " has no effect without --top-k";
   for (const char *name : {"prompts", "temperature", "eos-token-id", "seed"})
     if (is_given(std::string(name)))
       return flag(name) + " has no effect without --generate";

@@ -306,6 +306,11 @@ inline constexpr SettingInfo kRunSettings[] = {
                        "the highest values, as lines of JSON in place of "
                        "arrays; 0: arrays. With --generate and --temperature, "
                        "the likeliest tokens that one is drawn from; 0: all"),
+    detail::prediction("class-names", &detail::S::class_names, {},
+                       "a line for each class, which --top-k writes beside "
+                       "its number (default: the folders of pictures that a "
+                       "run has learnt from)",
+                       "FILE"),
     detail::prediction("generate", &detail::S::generate, at_least(0, 1e9),
                        "tokens that a language model adds to each of "
                        "--prompts; 0: predictions for --data"),

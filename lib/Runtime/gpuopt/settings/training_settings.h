@@ -83,8 +83,8 @@ struct TrainingSettings : Hyperparameters {
               transform, eval_transform, profile, profile_costs_to,
               dump_gradients, weights, resume, init_from,
               output_dir = "trained", wait_policy = "auto", autotune_file,
-              attention_library = "auto", outputs, prompts, constants,
-              metric_for_best_model = "loss";
+              attention_library = "auto", outputs, class_names, prompts,
+              constants, metric_for_best_model = "loss";
   std::vector<std::string> param_groups; // param_groups.h parses them
 };
 

@@ -9,6 +9,7 @@
 #include "gpuopt/trainer/averages.h"
 #include "gpuopt/trainer/checkpoints/checkpoints.h"
 #include "gpuopt/trainer/checkpoints/init_weights.h"
+#include "gpuopt/trainer/class_names.h"
 #include "gpuopt/trainer/event_scalars.h"
 #include "gpuopt/trainer/metrics.h"
 #include "gpuopt/trainer/not_finite.h"
@@ -92,6 +93,7 @@ private:
     watch = std::make_unique<FiniteWatch>(ctx, program, memory, place_of);
     if (s.autotune)
       session.use_autotune_record(s.autotune_file, executable_folder());
+    write_class_names(s.output_dir, train_sources, program.name);
     loaders.train = make_loader(std::move(train_sources), s.shuffle, false);
     if (s.eval.given())
       loaders.eval = make_loader(std::move(eval_sources), false, true);

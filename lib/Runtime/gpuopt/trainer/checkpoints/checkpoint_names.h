@@ -15,6 +15,8 @@ constexpr char kCheckpointPrefix[] = "checkpoint-";
 constexpr char kModelFile[] = "model.safetensors";
 // The constants of a model that are no weights, beside those of a program.
 constexpr char kConstantsFile[] = "constants.safetensors";
+// The names of the classes that a run learns, a line each, in its results.
+constexpr char kClassNamesFile[] = "classes.txt";
 // The weights with averages in place of the parameters (--ema-decay).
 constexpr char kAveragesFile[] = "ema.safetensors";
 

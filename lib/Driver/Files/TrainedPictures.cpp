@@ -1,0 +1,101 @@
+//===- TrainedPictures.cpp - How a run has seen its pictures --------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Files/TrainedPictures.h"
+
+#include "Files/JoinPath.h"
+#include "Files/RunFiles.h"
+#include "gpuopt/trainer/checkpoints/checkpoint_names.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace llvm;
+using namespace gpuopt;
+
+/// Returns the folder, or the one above, that has a file; empty if none has.
+static std::string folderWith(StringRef folder, StringRef file) {
+  SmallString<256> path(folder);
+  if (sys::fs::make_absolute(path))
+    return "";
+  sys::path::remove_dots(path, /*remove_dot_dot=*/true);
+  for (StringRef each : {StringRef(path), sys::path::parent_path(path)})
+    if (hasFile(each, file))
+      return each.str();
+  return "";
+}
+
+/// Returns the last value of a flag in a command; empty if it is not given.
+static std::string valueIn(const RunCommand &command, StringRef flag) {
+  std::string value;
+  for (size_t i = 0; i < command.arguments.size(); ++i) {
+    StringRef argument = command.arguments[i];
+    if (!argument.consume_front(flag))
+      continue;
+    if (argument.consume_front("="))
+      value = argument.str();
+    else if (argument.empty() && i + 1 < command.arguments.size())
+      value = command.arguments[i + 1];
+  }
+  return value;
+}
+
+/// Splits a list of transforms at the commas outside of brackets.
+static SmallVector<StringRef> splitTransforms(StringRef text) {
+  SmallVector<StringRef> parts;
+  size_t begin = 0;
+  int depth = 0;
+  for (size_t i = 0; i <= text.size(); ++i) {
+    if (i < text.size())
+      depth += StringRef("([").contains(text[i])   ? 1
+               : StringRef(")]").contains(text[i]) ? -1
+                                                   : 0;
+    if (i < text.size() && (text[i] != ',' || depth > 0))
+      continue;
+    if (StringRef part = text.slice(begin, i).trim(); !part.empty())
+      parts.push_back(part);
+    begin = i + 1;
+  }
+  return parts;
+}
+
+static Expected<std::string> withoutAugmentations(StringRef folder,
+                                                  StringRef transform) {
+  SmallVector<StringRef> kept;
+  for (StringRef part : splitTransforms(transform)) {
+    StringRef name = part.split('(').first.trim();
+    if (name == "random_resized_crop")
+      return createStringError(
+          "'" + folder + "' is of a run that trained on random crops (" +
+          transform +
+          ") and had no --eval-transform; say what is done to pictures here, "
+          "as --transform 'resize(256), center_crop(224)' and a normalize");
+    if (name != "random_horizontal_flip" && name != "rand_augment")
+      kept.push_back(part);
+  }
+  return join(kept, ", ");
+}
+
+Expected<std::string> gpuopt::transformOfRun(StringRef folder) {
+  std::string run = folderWith(folder, kRunTraitsFile);
+  if (run.empty())
+    return "";
+  Expected<RunDescription> description = readRunDescription(run);
+  if (!description) { // It is of another version.
+    consumeError(description.takeError());
+    return "";
+  }
+  if (std::string text = valueIn(description->command, "--eval-transform");
+      !text.empty())
+    return text;
+  return withoutAugmentations(folder,
+                              valueIn(description->command, "--transform"));
+}
+
+std::string gpuopt::classNamesOfRun(StringRef folder) {
+  std::string run = folderWith(folder, kClassNamesFile);
+  return run.empty() ? "" : joinPath(run, kClassNamesFile);
+}
