@@ -87,7 +87,7 @@ inline std::string describe_nothing_left(const TrainingSettings &s,
 inline std::string describe_divergence(int64_t step,
                                        const std::string &weights_file,
                                        const std::string &last_checkpoint) {
-  return "training diverged in step " + std::to_string(step) + "; '" +
+  return "error: training diverged in step " + std::to_string(step) + "; '" +
          weights_file + "' is not written" +
          (last_checkpoint.empty()
               ? ""

@@ -345,8 +345,7 @@ private:
   void tell_divergence(int64_t at, const std::string &why = "") const {
     const std::string text =
         describe_divergence(at, weights_file(), checkpoints.last_path());
-    fprintf(stderr, "%s: error: %s%s\n", program.name, text.c_str(),
-            why.c_str());
+    fprintf(stderr, "%s: %s%s\n", program.name, text.c_str(), why.c_str());
   }
 
   void announce() const {
