@@ -109,9 +109,10 @@ static Expected<JudgedRun> judgeRun(const std::string &run) {
 static void printVerdict(const JudgedRun &run, bool plansFollow) {
   outs() << run.figures.steps
          << (run.figures.steps == 1 ? " step of " : " steps of ")
-         << gpuopt::detail::ms_text(run.figures.step_ms) << " on average, "
-         << gpuopt::detail::ms_text(run.figures.data_wait_ms)
-         << " of them wait for data\n";
+         << ms_text(run.figures.step_ms) << " on average, "
+         << ms_text(run.figures.data_wait_ms) << " of them wait for data\n";
+  if (std::string note = describe_difference(run.figures); !note.empty())
+    outs() << "note: " << note << "\n";
   std::string verdict = describe(run.verdict, plansFollow);
   outs() << (verdict.empty() ? "verdict: none: the program has no estimates "
                                "and the run no profile; --profile active=3"

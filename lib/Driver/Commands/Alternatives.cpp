@@ -53,9 +53,8 @@ private:
            (run.figures.step_ms - wait) * milliseconds / now.milliseconds;
   }
   std::string changeOf(const PlanFigures &figures) const {
-    return formatv("{0} -> {1} a step",
-                   gpuopt::detail::ms_text(run.figures.step_ms),
-                   gpuopt::detail::ms_text(scaled(figures.milliseconds)))
+    return formatv("{0} -> {1} a step", ms_text(run.figures.step_ms),
+                   ms_text(scaled(figures.milliseconds)))
         .str();
   }
   std::string memoryOf(const PlanFigures &figures) const {
@@ -142,10 +141,8 @@ void Planning::tryBatch(int64_t times) {
       figuresOf({"--batch-size=" + std::to_string(size)});
   if (larger && larger->fits)
     add("--batch-size " + std::to_string(size),
-        formatv("{0} -> {1} for {2} samples, {3}",
-                gpuopt::detail::ms_text(run.figures.step_ms),
-                gpuopt::detail::ms_text(scaled(larger->milliseconds) /
-                                        double(times)),
+        formatv("{0} -> {1} for {2} samples, {3}", ms_text(run.figures.step_ms),
+                ms_text(scaled(larger->milliseconds) / double(times)),
                 samples(), memoryOf(*larger)));
 }
 
@@ -156,10 +153,8 @@ void Planning::tryAccumulation() {
       figuresOf({"--gradient-accumulation-steps=" + std::to_string(steps)});
   if (longer && longer->fits)
     add("--gradient-accumulation-steps " + std::to_string(steps),
-        formatv("{0} -> {1} for {2} samples, {3}",
-                gpuopt::detail::ms_text(run.figures.step_ms),
-                gpuopt::detail::ms_text(scaled(longer->milliseconds) /
-                                        double(kTimes)),
+        formatv("{0} -> {1} for {2} samples, {3}", ms_text(run.figures.step_ms),
+                ms_text(scaled(longer->milliseconds) / double(kTimes)),
                 samples(), memoryOf(*longer)));
 }
 
@@ -195,9 +190,8 @@ void Planning::tryLargerBatch() {
     words[words.find('=')] = ' ';
     add(words,
         formatv("would fit, {0}: {1} -> {2} for {3} samples", costText(*larger),
-                gpuopt::detail::ms_text(run.figures.step_ms),
-                gpuopt::detail::ms_text(scaled(larger->milliseconds) / times),
-                samples()));
+                ms_text(run.figures.step_ms),
+                ms_text(scaled(larger->milliseconds) / times), samples()));
     return;
   }
 }

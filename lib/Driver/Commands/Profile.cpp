@@ -1,4 +1,4 @@
-//===- Profile.cpp - What each kernel of a step takes ---------------------===//
+//===- Profile.cpp - What each kernel of a step takes --------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,20 +6,21 @@
 //===----------------------------------------------------------------------===//
 //
 // Prints the profile of a run that has one. Of any other run, and of a program,
-// it runs a few steps of the trainer with --profile; their results go to a
+// it runs some steps of the trainer with --profile; their results go to a
 // folder that is removed afterwards. The run keeps the profile if the steps had
 // its own flags, so that `gpuopt advise` and `gpuopt report` judge by it.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Commands/Process.h"
+#include "Commands/ProfileFlags.h"
 #include "Files/CommandText.h"
 #include "Files/JoinPath.h"
 #include "Files/RunFiles.h"
 #include "Files/ScratchFolder.h"
 #include "gpuopt/Driver/Runs.h"
 #include "gpuopt/Target/Cxx/EmitProgram.h"
-#include "gpuopt/settings/settings_table.h"
+#include "gpuopt/device/wait_policy_names.h"
 #include "gpuopt/trainer/folder_marks.h"
 #include "gpuopt/trainer/profiling/profile_files.h"
 #include "llvm/Support/FileSystem.h"
@@ -32,80 +33,19 @@
 using namespace llvm;
 using namespace gpuopt;
 
-/// Whether a flag of the run is left out of the few steps: its results are not
-/// wanted, it says how long the run is, or it is of the learning rate's
-/// schedule, which may need validations.
-static bool isLeftOut(StringRef name) {
-  return name.starts_with("eval-") || name.starts_with("save-") ||
-         name.starts_with("early-stopping-") || name.starts_with("profile") ||
-         name.starts_with("lr-") || name.starts_with("min-lr") ||
-         name.starts_with("warmup-") ||
-         is_contained({"output-dir", "resume", "max-steps", "num-train-epochs",
-                       "logging-steps", "dump-gradients"},
-                      name);
-}
-
-/// Returns the flags of a run without those that are left out. A flag's value
-/// is part of it, or the argument behind it.
-static std::vector<std::string> flagsToRepeat(ArrayRef<std::string> flags) {
-  std::vector<std::string> kept;
-  for (size_t i = 0; i < flags.size(); ++i) {
-    StringRef flag = flags[i];
-    size_t end = i + 1;
-    if (!flag.contains('=') && end < flags.size() &&
-        !StringRef(flags[end]).starts_with("--"))
-      ++end;
-    StringRef name = flag.split('=').first.ltrim('-');
-    name.consume_front("no-");
-    if (!isLeftOut(name))
-      kept.insert(kept.end(), flags.begin() + i, flags.begin() + end);
-    i = end - 1;
-  }
-  return kept;
-}
-
-/// Returns the value of a flag with the file that it names as a whole path:
-/// the trainer runs in another folder than the one that the user is in.
-static std::string withWholePath(StringRef flag, StringRef value) {
-  std::string name = flag.ltrim('-').str();
-  const SettingInfo *setting = find_setting(name);
-  if (name == "output-dir") {
-    SmallString<256> folder(value);
-    sys::fs::make_absolute(folder);
-    return folder.str().str();
-  }
-  if (!setting || StringRef(setting->value).find("FILE") == StringRef::npos)
-    return value.str();
-  StringRef input, file = value; // INPUT=FILE or FILE
-  if (StringRef(setting->value).contains('=') && value.contains('='))
-    std::tie(input, file) = value.split('=');
-  SmallString<256> path(file);
-  sys::fs::make_absolute(path);
-  return (input.empty() ? "" : input.str() + "=") + path.str().str();
-}
-
-/// Returns flags that the user has added, with whole paths.
-static std::vector<std::string> withWholePaths(ArrayRef<std::string> flags) {
-  std::vector<std::string> whole;
-  for (size_t i = 0; i < flags.size(); ++i) {
-    StringRef flag = flags[i];
-    if (auto [name, value] = flag.split('='); flag.contains('=')) {
-      whole.push_back((name + "=" + withWholePath(name, value)).str());
-      continue;
-    }
-    whole.push_back(flag.str());
-    if (i + 1 < flags.size() && !StringRef(flags[i + 1]).starts_with("--"))
-      whole.push_back(withWholePath(flag, flags[++i]));
-  }
-  return whole;
-}
-
-/// Whether the user says where the files of the profiled steps go.
-static bool namesOutput(ArrayRef<std::string> flags) {
-  return any_of(flags, [](StringRef flag) {
-    return flag.split('=').first == "--output-dir";
-  });
-}
+namespace {
+/// Steps of a trainer that are run to be profiled.
+struct ProfiledSteps {
+  std::string of; ///< The folder that the user has given.
+  RunCommand command;
+  ProfileSchedule schedule;
+  /// Where the user wants their files; they are removed without it.
+  std::optional<std::string> output;
+  std::string run; ///< That is given the profile; may be empty.
+  /// Of the run whose steps they are, if it has enough of them.
+  std::optional<RunFigures> figures;
+};
+} // namespace
 
 /// Copies the profile of a few steps to the folder of the run that they repeat.
 /// The file that makes it a profile comes last. Of a copy that fails, nothing
@@ -124,53 +64,58 @@ static std::error_code copyProfile(StringRef from, StringRef run) {
   return {};
 }
 
-/// Tells where the files of the steps are, which are about to be removed.
-/// `run`, which is empty if there is none, is given the profile.
-static void tellFiles(StringRef steps, StringRef run) {
-  if (run.empty()) {
-    outs() << "the files of these steps, the trace too, are removed again; "
-              "--output-dir FOLDER keeps them\n";
-    return;
+/// Prints the table of a profile and what it says of a run.
+static void printProfile(const KeyAverages &profile,
+                         std::optional<RunFigures> figures,
+                         const RunTraits &traits) {
+  if (!figures) { // the profiled steps are all that is known
+    double steps = double(profile.steps);
+    figures.emplace();
+    figures->steps = profile.steps;
+    figures->step_ms = profile.step_ns / 1e6 / steps;
+    figures->data_wait_ms = profile.data_wait_ns / 1e6 / steps;
   }
-  if (std::error_code code = copyProfile(steps, run))
-    outs() << "the files of these steps are removed again, and '" << run
-           << "' has no profile of them: " << code.message() << "\n";
-  else
-    outs() << "the run has this profile now, for gpuopt advise and gpuopt "
-              "report: "
-           << joinPath(run, kProfileFolder) << "\n";
+  add_profile(profile, *figures);
+  outs() << table_of(profile);
+  if (std::string note = describe_difference(*figures); !note.empty())
+    outs() << "note: " << note << "\n";
+  if (std::string verdict = describe(judge(traits, *figures)); !verdict.empty())
+    outs() << verdict << "\n";
 }
 
-/// Runs the trainer, which prints its profile. Its files are removed unless the
-/// command says where they go, but for the profile, which goes to `run` if that
-/// is not empty.
-static int runSteps(const RunCommand &command, bool keepsFiles,
-                    StringRef run = "") {
-  SmallString<128> temporary;
-  sys::path::system_temp_directory(/*ErasedOnReboot=*/true, temporary);
-  Expected<ScratchFolder> scratch =
-      ScratchFolder::create(joinPath(temporary, "gpuopt-profile"));
-  if (!scratch)
-    return failure(toString(scratch.takeError()));
-  std::string program = command.arguments.front();
-  if (!sys::fs::can_execute(program))
-    return failure("'" + program +
-                   "', which ran the steps, is no longer there; compile and "
-                   "build the program again");
-  if (!command.folder.empty())
-    if (std::error_code code = sys::fs::set_current_path(command.folder))
-      return failure("cannot enter '" + command.folder +
-                     "', where the run began: " + code.message());
-  // Flags that are given later win.
-  std::vector<std::string> all{program,
-                               "--max-steps=7",
-                               "--profile=wait=0,warmup=2,active=5,repeat=1",
-                               "--logging-steps=0",
-                               "--save-steps=0",
-                               "--lr-scheduler-type=constant"};
+/// Tells where the files of the steps are.
+static void tellFiles(const ProfiledSteps &steps, StringRef output) {
+  if (steps.output || !steps.run.empty()) {
+    std::string folder = steps.output ? *steps.output : steps.run;
+    if (!steps.output)
+      if (std::error_code code = copyProfile(output, steps.run)) {
+        outs() << "the files of these steps are removed again, and '"
+               << steps.run << "' has no profile of them: " << code.message()
+               << "\n";
+        return;
+      }
+    std::string profile = joinPath(folder, kProfileFolder);
+    if (!steps.output)
+      outs() << "the run has this profile now, for gpuopt advise and gpuopt "
+                "report: "
+             << profile << "\n";
+    outs() << "profile: " << joinPath(profile, kTraceFile)
+           << " for https://ui.perfetto.dev or TensorBoard\n";
+    return;
+  }
+  outs() << "the files of these steps, the trace too, are removed again; "
+            "--output-dir FOLDER keeps them\n";
+}
+
+/// Runs a trainer with more flags and returns its exit status.
+static int runTrainer(const RunCommand &command,
+                      ArrayRef<std::string> flagsBefore,
+                      ArrayRef<std::string> flagsBehind) {
+  const std::string &program = command.arguments.front();
+  std::vector<std::string> all{program};
+  all.insert(all.end(), flagsBefore.begin(), flagsBefore.end());
   all.insert(all.end(), command.arguments.begin() + 1, command.arguments.end());
-  if (!keepsFiles)
-    all.push_back("--output-dir=" + scratch->pathOf("run"));
+  all.insert(all.end(), flagsBehind.begin(), flagsBehind.end());
   SmallVector<StringRef> arguments(all.begin(), all.end());
   std::string problem;
   outs().flush();
@@ -181,11 +126,91 @@ static int runSteps(const RunCommand &command, bool keepsFiles,
                           /*SecondsToWait=*/0, /*MemoryLimit=*/0, &problem);
   if (problem == strsignal(SIGPIPE)) // its output's reader has ended
     return 128 + SIGPIPE;
-  if (!problem.empty())
-    return failure("'" + program + "': " + problem);
-  if (status == 0 && !keepsFiles)
-    tellFiles(scratch->pathOf("run"), run);
-  return status;
+  return problem.empty() ? status : failure("'" + program + "': " + problem);
+}
+
+static std::string flagOf(const ProfileSchedule &schedule) {
+  return "--profile=wait=" + std::to_string(schedule.wait) +
+         ",warmup=" + std::to_string(schedule.warmup) +
+         ",active=" + std::to_string(schedule.active) + ",repeat=1";
+}
+
+/// Returns the figures of a run; nothing if it has too few steps.
+static std::optional<RunFigures> figuresIn(StringRef run, int64_t begunAt) {
+  Expected<RunMetrics> metrics = readMetrics(run);
+  if (!metrics) {
+    consumeError(metrics.takeError());
+    return std::nullopt;
+  }
+  Expected<RunFigures> figures = figuresOf(*metrics, run, begunAt);
+  if (figures)
+    return *figures;
+  consumeError(figures.takeError());
+  return std::nullopt;
+}
+
+/// Runs some steps of a program, of which nothing is known, to learn how long a
+/// step takes. Returns the trainer's exit status.
+static int learnStepTime(ProfiledSteps &steps, const ScratchFolder &scratch) {
+  constexpr int64_t kMostWarm = 100000;
+  std::string output = scratch.pathOf("first");
+  if (int status = runTrainer(
+          steps.command, {"--logging-steps=0", "--save-steps=0", "--quiet"},
+          {"--max-steps=3", "--output-dir=" + output}))
+    return status;
+  if (std::optional<RunFigures> figures = figuresIn(output, /*begunAt=*/0))
+    steps.schedule = scheduleFor(figures->step_ms, kMostWarm);
+  return 0;
+}
+
+/// Runs the steps and prints their profile. `isKnown` is whether their schedule
+/// is made for the time that a step takes.
+static int runSteps(ProfiledSteps &steps, bool isKnown) {
+  SmallString<128> temporary;
+  sys::path::system_temp_directory(/*ErasedOnReboot=*/true, temporary);
+  Expected<ScratchFolder> scratch =
+      ScratchFolder::create(joinPath(temporary, "gpuopt-profile"));
+  if (!scratch)
+    return failure(toString(scratch.takeError()));
+  const std::string &program = steps.command.arguments.front();
+  if (!sys::fs::can_execute(program))
+    return failure("'" + program +
+                   "', which ran the steps, is no longer there; compile and "
+                   "build the program again");
+  if (const std::string &folder = steps.command.folder; !folder.empty())
+    if (std::error_code code = sys::fs::set_current_path(folder))
+      return failure("cannot enter '" + folder +
+                     "', where the run began: " + code.message());
+  if (!isKnown)
+    if (int status = learnStepTime(steps, *scratch))
+      return status;
+  outs() << "running " << steps.schedule.cycle() << " steps of '" << steps.of
+         << "', of which the last " << steps.schedule.active
+         << " are profiled\n";
+  // Flags that are given later win.
+  std::vector<std::string> before{"--max-steps=" +
+                                      std::to_string(steps.schedule.cycle()),
+                                  flagOf(steps.schedule),
+                                  "--logging-steps=0",
+                                  "--save-steps=0",
+                                  "--lr-scheduler-type=constant",
+                                  "--quiet"};
+  std::string output = steps.output ? *steps.output : scratch->pathOf("run");
+  std::vector<std::string> behind;
+  if (!steps.output)
+    behind.push_back("--output-dir=" + output);
+  if (int status = runTrainer(steps.command, before, behind))
+    return status;
+  Expected<KeyAverages> profile = readProfile(output);
+  if (!profile)
+    return failure("'" + program +
+                   "' has left no profile: " + toString(profile.takeError()));
+  Expected<RunDescription> description = readRunDescription(output);
+  if (!description)
+    return failure(toString(description.takeError()));
+  printProfile(*profile, steps.figures, description->traits);
+  tellFiles(steps, output);
+  return 0;
 }
 
 static int profileProgram(const ProfileOptions &options) {
@@ -199,11 +224,53 @@ static int profileProgram(const ProfileOptions &options) {
                    shellWord(options.folder + "/build") + " && cmake --build " +
                    shellWord(options.folder + "/build"));
   sys::fs::make_absolute(program);
-  RunCommand command;
-  command.arguments = {program.str().str()};
-  command.arguments.insert(command.arguments.end(), options.arguments.begin(),
-                           options.arguments.end());
-  return runSteps(command, namesOutput(options.arguments));
+  ProfiledSteps steps;
+  steps.of = options.folder;
+  steps.command.arguments = {program.str().str()};
+  steps.command.arguments.insert(steps.command.arguments.end(),
+                                 options.arguments.begin(),
+                                 options.arguments.end());
+  steps.output = valueOf("--output-dir", options.arguments);
+  steps.schedule = scheduleFor(/*stepMs=*/0, /*mostWarm=*/0);
+  // A user who says which steps are run wants no others.
+  bool isKnown = any_of(ArrayRef<StringRef>{"--max-steps", "--num-train-epochs",
+                                            "--profile", "--resume"},
+                        [&](StringRef name) {
+                          return valueOf(name, options.arguments).has_value();
+                        });
+  return runSteps(steps, isKnown);
+}
+
+/// Prints the profile that a run has.
+static int printProfileOf(const std::string &run) {
+  Expected<KeyAverages> profile = readProfile(run);
+  if (!profile)
+    return failure(toString(profile.takeError()));
+  Expected<RunDescription> description = readRunDescription(run);
+  if (!description) { // there is no verdict, but a table
+    consumeError(description.takeError());
+    outs() << table_of(*profile);
+    return 0;
+  }
+  printProfile(*profile, figuresIn(run, description->traits.begun_at),
+               description->traits);
+  return 0;
+}
+
+/// Returns the command of the steps that repeat a run's. They wait for kernels
+/// as the run's did: that is what the time of a short step depends on most.
+static RunCommand commandToRepeat(const RunDescription &description,
+                                  ArrayRef<std::string> added) {
+  RunCommand command = description.command;
+  std::vector<std::string> flags =
+      flagsToRepeat(ArrayRef(command.arguments).drop_front());
+  command.arguments.resize(1);
+  command.arguments.insert(command.arguments.end(), flags.begin(), flags.end());
+  const std::string &waited = description.traits.wait_policy;
+  if (find_wait_policy(waited))
+    command.arguments.push_back("--wait-policy=" + waited);
+  command.arguments.insert(command.arguments.end(), added.begin(), added.end());
+  return command;
 }
 
 int gpuopt::profileRun(const ProfileOptions &options) {
@@ -212,30 +279,30 @@ int gpuopt::profileRun(const ProfileOptions &options) {
   if (Error error = checkIsRun(options.folder))
     return failure(toString(std::move(error)) +
                    "; or give the folder of a program");
-  if (hasProfile(options.folder) && options.arguments.empty()) {
-    Expected<KeyAverages> profile = readProfile(options.folder);
-    if (!profile)
-      return failure(toString(profile.takeError()));
-    outs() << table_of(*profile);
-    return 0;
-  }
+  if (hasProfile(options.folder) && options.arguments.empty())
+    return printProfileOf(options.folder);
   Expected<RunDescription> description = readRunDescription(options.folder);
   if (!description)
     return failure(toString(description.takeError()));
-  RunCommand command = description->command;
-  if (command.arguments.empty())
+  if (description->command.arguments.empty())
     return failure("'" + options.folder +
                    "' does not say how its trainer was run");
-  std::vector<std::string> flags =
-      flagsToRepeat(ArrayRef(command.arguments).drop_front());
-  command.arguments.resize(1);
-  command.arguments.insert(command.arguments.end(), flags.begin(), flags.end());
   std::vector<std::string> added = withWholePaths(options.arguments);
-  command.arguments.insert(command.arguments.end(), added.begin(), added.end());
-  SmallString<256> run;
+  ProfiledSteps steps;
+  steps.of = options.folder;
+  steps.command = commandToRepeat(*description, added);
+  steps.output = valueOf("--output-dir", added);
+  std::optional<RunFigures> figures =
+      figuresIn(options.folder, description->traits.begun_at);
+  bool isChosen = valueOf("--max-steps", added) || valueOf("--profile", added);
+  steps.schedule = figures && !isChosen
+                       ? scheduleFor(figures->step_ms, figures->steps + 1)
+                       : scheduleFor(/*stepMs=*/0, /*mostWarm=*/0);
   if (options.arguments.empty()) { // the steps are those of the run
-    run = options.folder;
+    SmallString<256> run(options.folder);
     sys::fs::make_absolute(run);
+    steps.run = run.str().str();
+    steps.figures = figures;
   }
-  return runSteps(command, namesOutput(options.arguments), run);
+  return runSteps(steps, /*isKnown=*/true);
 }

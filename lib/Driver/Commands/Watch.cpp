@@ -108,7 +108,7 @@ static std::string headline(StringRef run, const RunMetrics &metrics,
              gpuopt::detail::per_second_text(
                  1000 * double(traits.batch_size * traits.accumulation_steps) /
                  figures->step_ms),
-             gpuopt::detail::ms_text(figures->step_ms),
+             ms_text(figures->step_ms),
              100 * figures->data_wait_ms / figures->step_ms)
              .str();
 }

@@ -162,6 +162,7 @@ Expected<RunDescription> gpuopt::readRunDescription(StringRef run) {
   traits.limit_ms = numberIn(*object, "limit_ms");
   traits.memory_ms = numberIn(*object, "memory_ms");
   traits.optimizer_ms = numberIn(*object, "optimizer_ms");
+  traits.wait_policy = stringIn(*object, "wait_policy");
   description.command.folder = stringIn(*object, "folder");
   if (const json::Array *command = object->getArray("command"))
     for (const json::Value &argument : *command)

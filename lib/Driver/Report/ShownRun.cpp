@@ -13,18 +13,20 @@ using namespace llvm;
 using namespace gpuopt;
 
 /// Judges a run by its steps and, where it has one, by its profile.
-static std::string judgeRun(const ShownRun &run) {
+static void judgeRun(ShownRun &run) {
   if (!run.description)
-    return "";
+    return;
   Expected<RunFigures> figures =
       figuresOf(run.metrics, run.folder, run.description->traits.begun_at);
   if (!figures) {
     consumeError(figures.takeError());
-    return "";
+    return;
   }
   if (run.profile)
     add_profile(*run.profile, *figures);
-  return describe(judge(run.description->traits, *figures));
+  if (std::string note = describe_difference(*figures); !note.empty())
+    run.notes.push_back("T" + note.substr(1) + ".");
+  run.verdict = describe(judge(run.description->traits, *figures));
 }
 
 /// Says what a run that was killed has not written.
@@ -85,6 +87,6 @@ Expected<ShownRun> gpuopt::readRun(StringRef folder) {
       return profile.takeError();
     run.profile = std::move(*profile);
   }
-  run.verdict = judgeRun(run);
+  judgeRun(run);
   return run;
 }

@@ -68,6 +68,11 @@ TEST(WaitTuner, TellsWhatItHasFound) {
   EXPECT_EQ(faster.describe(),
             "threads spin between kernels: a step takes 15.0 ms when they "
             "spin, 37.0 ms when they sleep");
+  WaitTuner brief;
+  run(brief, {0.4, 0.05}, 20000);
+  EXPECT_EQ(brief.describe(),
+            "threads spin between kernels: a step takes 0.05 ms when they "
+            "spin, 0.40 ms when they sleep");
   run(busy, {10, 5, /*is_contended=*/true}, 30);
   EXPECT_EQ(busy.describe(),
             "threads sleep between kernels: others use the cores");
@@ -408,6 +413,19 @@ TEST_F(CpuQuotaTest, LimitsThreads) {
   EXPECT_EQ(threads_within_quota(8, 0.5), 1);
   EXPECT_EQ(threads_within_quota(8, detail::kNoQuota), 8);
   EXPECT_EQ(threads_within_quota(2, 16), 2);
+}
+
+// A profile of the run waits in this way as well.
+TEST(WaitPolicy, IsToldOfMostSteps) {
+  StepWaiting asked(WaitPolicy::Active, 2), own(WaitPolicy::Auto, 2);
+  EXPECT_EQ(asked.mostly(), WaitPolicy::Active);
+  EXPECT_EQ(own.mostly(), WaitPolicy::Auto);
+  const bool can_choose = ThreadWaiting(2).can_choose() &&
+                          !getenv("OMP_WAIT_POLICY") &&
+                          !getenv("GOMP_SPINCOUNT");
+  own.step(1); // the threads sleep at first
+  EXPECT_EQ(own.mostly(),
+            can_choose ? WaitPolicy::Passive : WaitPolicy::Auto);
 }
 
 TEST(WaitPolicy, IsOneOfThree) {

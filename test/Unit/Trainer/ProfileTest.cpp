@@ -253,10 +253,11 @@ struct VerdictTest : testing::Test {
 
 TEST_F(VerdictTest, TellsDataFirst) {
   measured.data_wait_ms = 18;
-  EXPECT_EQ(text(), "verdict: data-bound: data wait is 18 % of a step, 18 ms "
-                    "of 100 ms; --num-workers 4: more threads prepare batches "
-                    "ahead (now 2); by estimate up to 18 % less time for as "
-                    "many samples");
+  EXPECT_EQ(text(),
+            "verdict: data-bound: data wait is 18 % of a step, 18.0 ms "
+            "of 100.0 ms; --num-workers 4: more threads prepare batches "
+            "ahead (now 2); by estimate up to 18 % less time for as "
+            "many samples");
   // No plan tells that.
   EXPECT_EQ(describe(judge(run, measured), /*plans_follow=*/true), text());
   run.num_workers = 0;
@@ -274,7 +275,7 @@ TEST_F(VerdictTest, TellsDataFirst) {
 TEST_F(VerdictTest, JudgesByEstimates) {
   EXPECT_EQ(text(),
             "verdict: memory-bound: calls that the memory's bandwidth "
-            "limits are 62 % of a step by estimate (a step took 100 "
+            "limits are 62 % of a step by estimate (a step took 100.0 "
             "ms); --precision bf16: up to half the bytes; by estimate up "
             "to 31 % less time for as many samples");
   // A plan with half precision would tell more exactly what it saves.
@@ -294,7 +295,7 @@ TEST_F(VerdictTest, JudgesByEstimates) {
       << text();
   run.optimizer_ms = 0;
   run.launches = 20000;
-  EXPECT_EQ(text(), "verdict: launch-bound: 20000 launches in a step of 100 "
+  EXPECT_EQ(text(), "verdict: launch-bound: 20000 launches in a step of 100.0 "
                     "ms; --batch-size 32: more work in each launch");
   // Launches of 25 us are longer than they need be, if the device could take 5;
   // what shares its estimates have does not matter then.
@@ -329,7 +330,7 @@ TEST_F(VerdictTest, JudgesByAProfile) {
   EXPECT_FALSE(is_short_call(39e3, 0, "cuda"));
   EXPECT_FALSE(is_short_call(39e3, 9e3, "host"));
   EXPECT_NE(text().find("limits are 67 % of a step by the profile (a step took "
-                        "100 ms)"),
+                        "100.0 ms)"),
             std::string::npos)
       << text();
   measured.short_ms = 30;
@@ -339,6 +340,50 @@ TEST_F(VerdictTest, JudgesByAProfile) {
       << text();
   EXPECT_NE(text().find("by estimate up to 38 % less time"), std::string::npos)
       << text();
+}
+
+// Steps of the run may be faster than the profiled ones, in which threads had
+// not yet learnt how to wait for the next kernel.
+TEST_F(VerdictTest, JudgesByTheTimeOfTheRun) {
+  KeyAverages profile;
+  profile.target = run.target = "host";
+  profile.steps = 2;
+  profile.step_ns = 2 * 0.51e6;
+  profile.rows = {{"gemm", "", "forward", 20, 0.9e6, 8e3, 0, 4e4, 1, 1}};
+  measured.step_ms = 0.51;
+  add_profile(profile, measured); // calls of 45 us are not short
+  EXPECT_NEAR(measured.calls_ms, 0.45, 1e-9);
+  EXPECT_EQ(measured.short_ms, 0);
+  EXPECT_EQ(describe_difference(measured), "");
+  EXPECT_EQ(judge(run, measured).bound, "memory-bound");
+  measured = {10, 0.22, 0, 0, 0, 0, 0, 0};
+  add_profile(profile, measured); // calls of 19.4 us are
+  EXPECT_NEAR(measured.calls_ms, 0.45 * 22 / 51, 1e-9);
+  EXPECT_NEAR(measured.short_ms, measured.calls_ms, 1e-9);
+  EXPECT_EQ(judge(run, measured).bound, "launch-bound");
+  EXPECT_EQ(describe_difference(measured),
+            "the profiled steps took 0.51 ms each and the run's steps 0.22 ms "
+            "on average, without waits for data: the verdict takes the shares "
+            "of the profile and the time of the run");
+  measured = {10, 0.52, 0.02, 0, 0, 0, 0, 0}; // a wait is no difference
+  add_profile(profile, measured);
+  EXPECT_EQ(describe_difference(measured), "");
+  // Kernels of a GPU take their time in a graph as well, where they fit into
+  // the step.
+  profile.target = "cuda";
+  measured = {10, 0.46, 0, 0, 0, 0, 0, 0};
+  add_profile(profile, measured);
+  EXPECT_NEAR(measured.calls_ms, 0.45, 1e-9);
+  measured = {10, 0.22, 0, 0, 0, 0, 0, 0};
+  add_profile(profile, measured);
+  EXPECT_NEAR(measured.calls_ms, 0.22, 1e-9);
+}
+
+TEST_F(ProfileTest, KeepsHowThreadsWaited) {
+  ASSERT_EQ(run("out", {"--max-steps=2", "--wait-policy=active"}), 0);
+  EXPECT_NE(read_file(folder / "out/run.json")
+                .find("\"wait_policy\": \"active\""),
+            std::string::npos);
 }
 
 TEST_F(ProfileTest, MeasuresCostsBeside) {

@@ -38,7 +38,7 @@ function timeText(milliseconds) {
   const seconds = milliseconds / 1000;
   if (seconds >= 3600) return `${Math.floor(seconds / 3600)} h ${Math.round(seconds / 60) % 60} min`;
   if (seconds >= 120) return `${Math.floor(seconds / 60)} min ${Math.round(seconds) % 60} s`;
-  return seconds >= 1 ? `${numberText(seconds)} s` : `${numberText(milliseconds)} ms`;
+  return seconds >= 1 ? `${numberText(seconds)} s` : `${milliseconds.toFixed(milliseconds < 1 ? 2 : 1)} ms`;
 }
 
 // The ticks of an axis from `low` to `high`: at most about `count`, but two at least, at 1, 2 or 5 times a power of ten.

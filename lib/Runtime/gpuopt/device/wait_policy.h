@@ -114,7 +114,8 @@ private:
 class StepWaiting {
 public:
   StepWaiting(WaitPolicy policy, int threads)
-      : waiting(threads), pressure(threads, waiting.num_cores()) {
+      : policy(policy), waiting(threads),
+        pressure(threads, waiting.num_cores()) {
     // A user who has told OpenMP how to wait has made the choice.
     tunes = policy == WaitPolicy::Auto && waiting.can_choose() &&
             !getenv("OMP_WAIT_POLICY") && !getenv("GOMP_SPINCOUNT");
@@ -133,6 +134,7 @@ public:
       pressure.begin(last = CpuCounters::now());
     has_begun = true;
     const bool spun = tuner.spins();
+    (spun ? spinning_steps : sleeping_steps)++;
     tuner.step(ms, [&](double window_ms) {
       const CpuCounters now = CpuCounters::now();
       const double own_ms = 1000 * (now.own_seconds - last.own_seconds);
@@ -145,15 +147,26 @@ public:
     return tuner.settled_anew() ? tuner.describe() : "";
   }
 
+  // Returns how the threads waited in most steps so far: active or passive, or
+  // auto if nobody has chosen here.
+  WaitPolicy mostly() const {
+    if (spinning_steps + sleeping_steps == 0)
+      return policy;
+    return spinning_steps > sleeping_steps ? WaitPolicy::Active
+                                           : WaitPolicy::Passive;
+  }
+
 private:
   // A process that was not stopped computes for at least this share of the time
   // of its steps, even on cores that many others use.
   static constexpr double kLeastShare = 0.2;
 
+  const WaitPolicy policy;
   ThreadWaiting waiting;
   CpuPressure pressure;
   CpuCounters last; // at the end of the last window
   WaitTuner tuner;
+  int64_t spinning_steps = 0, sleeping_steps = 0;
   bool tunes = false, has_begun = false;
 };
 

@@ -22,6 +22,10 @@ constexpr std::optional<WaitPolicy> find_wait_policy(std::string_view name) {
   return std::nullopt;
 }
 
+constexpr std::string_view name_of(WaitPolicy policy) {
+  return kWaitPolicyNames[size_t(policy)];
+}
+
 // Returns "auto, active or passive".
 inline std::string wait_policy_list() {
   return list_text(kWaitPolicyNames, std::size(kWaitPolicyNames));

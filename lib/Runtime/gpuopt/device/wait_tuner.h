@@ -7,6 +7,8 @@
 // same work, and their times can be compared.
 #pragma once
 
+#include "gpuopt/device/time_text.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -47,9 +49,10 @@ public:
                "threads sleep between kernels: others use the cores");
     else
       snprintf(text, sizeof text,
-               "threads %s between kernels: a step takes %.1f ms when they "
-               "spin, %.1f ms when they sleep",
-               choice ? "spin" : "sleep", spinning_ms(), sleeping_ms());
+               "threads %s between kernels: a step takes %s when they spin, "
+               "%s when they sleep",
+               choice ? "spin" : "sleep", ms_text(spinning_ms()).c_str(),
+               ms_text(sleeping_ms()).c_str());
     return text;
   }
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "gpuopt/device/device.h"
+#include "gpuopt/device/time_text.h"
 #include "gpuopt/program/program.h"
 #include "gpuopt/settings/training_settings.h"
 #include "gpuopt/trainer/profiling/verdict.h"
@@ -54,12 +55,6 @@ inline std::string clock_text(int64_t seconds) {
     snprintf(text, sizeof text, "%lld:%02lld", s / 60, s % 60);
   return text;
 }
-// "0.18 ms" or "87.3 ms"
-inline std::string step_ms_text(double ms) {
-  char text[64];
-  snprintf(text, sizeof text, ms < 1 ? "%.2f ms" : "%.1f ms", ms);
-  return text;
-}
 inline std::string rate_text(const StepProgress &now) {
   return per_second_text(now.rate()) + " " + now.unit() + "/s";
 }
@@ -72,9 +67,8 @@ inline std::string progress_line(const StepProgress &now) {
            static_cast<long long>(now.step), static_cast<long long>(now.steps),
            now.loss);
   const std::string losses = text + now.losses;
-  return losses + "  " + detail::rate_text(now) + "  " +
-         detail::step_ms_text(now.ms) + "  " +
-         detail::clock_text(now.seconds_left()) + " left";
+  return losses + "  " + detail::rate_text(now) + "  " + ms_text(now.ms) +
+         "  " + detail::clock_text(now.seconds_left()) + " left";
 }
 
 // Returns the bar with its figures, of at most `columns` characters: the bar is
@@ -98,7 +92,7 @@ inline std::string progress_bar(const StepProgress &now, int columns) {
   add("  " + detail::clock_text(now.seconds_left()) + " left");
   snprintf(text, sizeof text, " (data %.0f%%)",
            now.ms > 0 ? 100 * now.data_wait_ms / now.ms : 0.0);
-  add("  " + detail::step_ms_text(now.ms) + text);
+  add("  " + ms_text(now.ms) + text);
   add("  " + human_bytes(double(now.allocated_bytes)));
   constexpr int kMostBar = 30;
   const int room = std::clamp(columns - 6 - int(figures.size()), 0, kMostBar);

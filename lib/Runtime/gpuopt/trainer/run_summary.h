@@ -3,6 +3,7 @@
 #pragma once
 
 #include "gpuopt/device/atomic_file.h"
+#include "gpuopt/device/wait_policy_names.h"
 #include "gpuopt/trainer/advice.h"
 #include "gpuopt/trainer/metrics.h"
 #include "gpuopt/trainer/profiling/verdict.h"
@@ -88,6 +89,7 @@ inline std::string json_of(const RunTraits &traits) {
      << ",\n \"limit_ms\": " << traits.limit_ms
      << ",\n \"memory_ms\": " << traits.memory_ms
      << ",\n \"optimizer_ms\": " << traits.optimizer_ms
+     << ",\n \"wait_policy\": " << json_quoted(traits.wait_policy)
      << ",\n \"folder\": " << json_quoted(folder) << ",\n \"command\": ["
      << command << "]\n}\n";
   return to.str();
@@ -132,7 +134,11 @@ public:
 
   // A run that was interrupted does not wait for advice.
   void end(Metrics &metrics, int64_t step, const KeyAverages &profile,
-           bool is_interrupted) {
+           WaitPolicy waited, bool is_interrupted) {
+    if (waited != WaitPolicy::Auto) {
+      traits.wait_policy = name_of(waited);
+      write();
+    }
     const MemoryFigures taken = memory.figures(program);
     metrics.memory(step, taken);
     printf("%s\n", describe(taken).c_str());
@@ -147,6 +153,8 @@ public:
     add_profile(profile, means);
     const bool plans_follow =
         seconds_for_advice > 0 && getenv(kAdvisorVariable);
+    if (const std::string note = describe_difference(means); !note.empty())
+      printf("note: %s\n", note.c_str());
     if (const std::string text = describe(judge(traits, means), plans_follow);
         !text.empty())
       printf("%s\n", text.c_str());

@@ -146,7 +146,8 @@ private:
       return kDiverged;
     profiles.end(); // the last checkpoint is part of it
     if (has_trained) {
-      summary.end(metrics, step, profiles.averages(), stops_early());
+      summary.end(metrics, step, profiles.averages(), waiting.mostly(),
+                  stops_early());
     } else { // The weights are of the checkpoint; metrics of later steps go.
       metrics.cut();
       say(describe_nothing_left(s, ends_run(s, validations), step, steps));

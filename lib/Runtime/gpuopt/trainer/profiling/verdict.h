@@ -4,6 +4,7 @@
 // This file is C++17, as the compiler is.
 #pragma once
 
+#include "gpuopt/device/time_text.h"
 #include "gpuopt/trainer/profiling/key_averages.h"
 
 #include <algorithm>
@@ -29,6 +30,9 @@ struct RunTraits {
   // the memory limits, and of the optimizer. 0: not known.
   int64_t launches = 0;
   double limit_ms = 0, memory_ms = 0, optimizer_ms = 0;
+  // How threads waited for the next kernel in most steps: "active" or
+  // "passive"; empty before the run's end, and if there was nothing to choose.
+  std::string wait_policy;
 };
 
 constexpr char kRunTraitsFile[] = "run.json";
@@ -43,6 +47,8 @@ struct RunFigures {
   // the bandwidth of the memory limits, and those that are hardly more than
   // their launch. Without a profile, calls_ms is 0.
   double calls_ms = 0, optimizer_ms = 0, memory_ms = 0, short_ms = 0;
+  // A profiled step, and its wait for data; they are not scaled to the run's.
+  double profiled_step_ms = 0, profiled_wait_ms = 0;
 };
 
 struct Verdict {
@@ -85,23 +91,58 @@ bool is_limited_by_memory(const Item &item, double bytes_per_ns) {
   return item.limit_ns > 0 && item.bytes >= 0.99 * item.limit_ns * bytes_per_ns;
 }
 
-// Adds what a profile says.
+// Returns what turns times of a profile's calls into those of the run's steps,
+// which may have been faster or slower than the profiled ones. Kernels of a GPU
+// take as long in single launches, as which they are profiled, as in a graph;
+// only if they take longer than a whole step of the run, they were slower.
+inline double scale_to_run(const KeyAverages &profile, const RunFigures &run) {
+  const double own_ns =
+      1e6 * (run.step_ms - run.data_wait_ms) * double(profile.steps);
+  const double profiled_ns = profile.step_ns - profile.data_wait_ns;
+  const double calls_ns = profile.total_ns();
+  if (own_ns <= 0 || profiled_ns <= 0)
+    return 1;
+  if (profile.target == "host")
+    return own_ns / profiled_ns;
+  return calls_ns > own_ns ? own_ns / calls_ns : 1;
+}
+
+// Adds what a profile says. The figures of the run are there already.
 inline void add_profile(const KeyAverages &profile, RunFigures &figures) {
   if (profile.steps == 0)
     return;
   const double bandwidth = bytes_per_ns(profile.rows);
+  const double scale = scale_to_run(profile, figures);
+  const double steps = double(profile.steps);
+  figures.profiled_step_ms = profile.step_ns / 1e6 / steps;
+  figures.profiled_wait_ms = profile.data_wait_ns / 1e6 / steps;
   for (const KeyAverage &row : profile.rows) {
-    const double ms = row.nanoseconds / 1e6 / double(profile.steps);
+    const double ms = scale * row.nanoseconds / 1e6 / steps;
     figures.calls_ms += ms;
     if (row.section == "optimizer")
       figures.optimizer_ms += ms;
     if (is_limited_by_memory(row, bandwidth))
       figures.memory_ms += ms;
     const double calls = double(row.calls);
-    if (is_short_call(row.nanoseconds / calls, row.limit_ns / calls,
+    if (is_short_call(scale * row.nanoseconds / calls, row.limit_ns / calls,
                       profile.target))
       figures.short_ms += ms;
   }
+}
+
+// Returns a note if the profiled steps were not like those of the run; else
+// nothing. Waits for data, which calls do not share, do not count.
+inline std::string describe_difference(const RunFigures &figures) {
+  constexpr double kMuch = 1.2;
+  const double own = figures.step_ms - figures.data_wait_ms;
+  const double profiled = figures.profiled_step_ms - figures.profiled_wait_ms;
+  if (own <= 0 || profiled <= 0 ||
+      (profiled <= kMuch * own && own <= kMuch * profiled))
+    return "";
+  return "the profiled steps took " + ms_text(profiled) +
+         " each and the run's steps " + ms_text(own) +
+         " on average, without waits for data: the verdict takes the shares "
+         "of the profile and the time of the run";
 }
 
 namespace detail {
@@ -111,12 +152,6 @@ inline std::string share_text(double part, double whole) {
   snprintf(text, sizeof text, "%.0f %%", whole > 0 ? 100 * part / whole : 0.0);
   return text;
 }
-inline std::string ms_text(double ms) {
-  char text[40];
-  snprintf(text, sizeof text, ms < 10 ? "%.2f ms" : "%.0f ms", ms);
-  return text;
-}
-
 // Returns how many there are in a second: few are not rounded to whole ones.
 inline std::string per_second_text(double rate) {
   char text[40];

@@ -1,0 +1,115 @@
+//===- ProfileFlags.cpp - The flags of steps that are profiled ---------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Commands/ProfileFlags.h"
+
+#include "gpuopt/settings/settings_table.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include <algorithm>
+#include <cmath>
+
+using namespace llvm;
+using namespace gpuopt;
+
+/// Whether a flag of the run is left out of the few steps: its results are not
+/// wanted, it says how long the run is, or it is of the learning rate's
+/// schedule, which may need validations.
+static bool isLeftOut(StringRef name) {
+  return name.starts_with("eval-") || name.starts_with("save-") ||
+         name.starts_with("early-stopping-") || name.starts_with("profile") ||
+         name.starts_with("lr-") || name.starts_with("min-lr") ||
+         name.starts_with("warmup-") ||
+         is_contained({"output-dir", "resume", "max-steps", "num-train-epochs",
+                       "logging-steps", "dump-gradients"},
+                      name);
+}
+
+// A flag's value is part of it, or the argument behind it.
+std::vector<std::string> gpuopt::flagsToRepeat(ArrayRef<std::string> flags) {
+  std::vector<std::string> kept;
+  for (size_t i = 0; i < flags.size(); ++i) {
+    StringRef flag = flags[i];
+    size_t end = i + 1;
+    if (!flag.contains('=') && end < flags.size() &&
+        !StringRef(flags[end]).starts_with("--"))
+      ++end;
+    StringRef name = flag.split('=').first.ltrim('-');
+    name.consume_front("no-");
+    if (!isLeftOut(name))
+      kept.insert(kept.end(), flags.begin() + i, flags.begin() + end);
+    i = end - 1;
+  }
+  return kept;
+}
+
+/// Returns the value of a flag with the file that it names as a whole path:
+/// the trainer runs in another folder than the one that the user is in.
+static std::string withWholePath(StringRef flag, StringRef value) {
+  std::string name = flag.ltrim('-').str();
+  const SettingInfo *setting = find_setting(name);
+  if (name == "output-dir") {
+    SmallString<256> folder(value);
+    sys::fs::make_absolute(folder);
+    return folder.str().str();
+  }
+  if (!setting || StringRef(setting->value).find("FILE") == StringRef::npos)
+    return value.str();
+  StringRef input, file = value; // INPUT=FILE or FILE
+  if (StringRef(setting->value).contains('=') && value.contains('='))
+    std::tie(input, file) = value.split('=');
+  SmallString<256> path(file);
+  sys::fs::make_absolute(path);
+  return (input.empty() ? "" : input.str() + "=") + path.str().str();
+}
+
+std::vector<std::string> gpuopt::withWholePaths(ArrayRef<std::string> flags) {
+  std::vector<std::string> whole;
+  for (size_t i = 0; i < flags.size(); ++i) {
+    StringRef flag = flags[i];
+    if (auto [name, value] = flag.split('='); flag.contains('=')) {
+      whole.push_back((name + "=" + withWholePath(name, value)).str());
+      continue;
+    }
+    whole.push_back(flag.str());
+    if (i + 1 < flags.size() && !StringRef(flags[i + 1]).starts_with("--"))
+      whole.push_back(withWholePath(flag, flags[++i]));
+  }
+  return whole;
+}
+
+std::optional<std::string> gpuopt::valueOf(StringRef name,
+                                           ArrayRef<std::string> flags) {
+  std::optional<std::string> found; // the last one wins
+  for (size_t i = 0; i < flags.size(); ++i) {
+    StringRef flag = flags[i];
+    if (flag.split('=').first != name)
+      continue;
+    if (flag.contains('='))
+      found = flag.split('=').second.str();
+    else
+      found = i + 1 < flags.size() ? flags[i + 1] : "";
+  }
+  return found;
+}
+
+ProfileSchedule gpuopt::scheduleFor(double stepMs, int64_t mostWarm) {
+  constexpr double kWarmMs = 1000, kActiveMs = 100;
+  constexpr int64_t kLeastWarm = 2, kLeastActive = 5, kMostActive = 50;
+  auto stepsIn = [&](double ms, int64_t least, int64_t most) {
+    if (!(stepMs > 0))
+      return least;
+    return int64_t(
+        std::clamp(std::ceil(ms / stepMs), double(least), double(most)));
+  };
+  int64_t warm = stepsIn(kWarmMs, kLeastWarm, std::max(kLeastWarm, mostWarm));
+  ProfileSchedule schedule;
+  schedule.wait = warm - kLeastWarm;
+  schedule.warmup = kLeastWarm;
+  schedule.active = stepsIn(kActiveMs, kLeastActive, kMostActive);
+  return schedule;
+}
