@@ -329,6 +329,11 @@ TEST_F(VerdictTest, JudgesByAProfile) {
   EXPECT_TRUE(is_short_call(39e3, 9e3, "cuda"));
   EXPECT_FALSE(is_short_call(39e3, 0, "cuda"));
   EXPECT_FALSE(is_short_call(39e3, 9e3, "host"));
+  EXPECT_TRUE(is_short_call(49e3, 4e3, "host")); // a thread had to wake up
+  EXPECT_FALSE(is_short_call(49e3, 5e3, "host"));
+  EXPECT_FALSE(is_short_call(51e3, 4e3, "host"));
+  EXPECT_FALSE(is_short_call(49e3, 4e3, "cuda"));
+  EXPECT_FALSE(is_short_call(39e3, 0, "host"));
   EXPECT_NE(text().find("limits are 67 % of a step by the profile (a step took "
                         "100.0 ms)"),
             std::string::npos)
@@ -349,7 +354,7 @@ TEST_F(VerdictTest, JudgesByTheTimeOfTheRun) {
   profile.target = run.target = "host";
   profile.steps = 2;
   profile.step_ns = 2 * 0.51e6;
-  profile.rows = {{"gemm", "", "forward", 20, 0.9e6, 8e3, 0, 4e4, 1, 1}};
+  profile.rows = {{"gemm", "", "forward", 20, 0.9e6, 8e3, 0, 9.2e4, 1, 1}};
   measured.step_ms = 0.51;
   add_profile(profile, measured); // calls of 45 us are not short
   EXPECT_NEAR(measured.calls_ms, 0.45, 1e-9);
@@ -381,9 +386,9 @@ TEST_F(VerdictTest, JudgesByTheTimeOfTheRun) {
 
 TEST_F(ProfileTest, KeepsHowThreadsWaited) {
   ASSERT_EQ(run("out", {"--max-steps=2", "--wait-policy=active"}), 0);
-  EXPECT_NE(read_file(folder / "out/run.json")
-                .find("\"wait_policy\": \"active\""),
-            std::string::npos);
+  EXPECT_NE(
+      read_file(folder / "out/run.json").find("\"wait_policy\": \"active\""),
+      std::string::npos);
 }
 
 TEST_F(ProfileTest, MeasuresCostsBeside) {
