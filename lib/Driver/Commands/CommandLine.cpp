@@ -8,6 +8,7 @@
 #include "Commands/Process.h"
 #include "Flags/BriefHelp.h"
 #include "Flags/FlagGroups.h"
+#include "Flags/Notes.h"
 #include "Flags/ParseErrors.h"
 #include "Flags/SettingFlags.h"
 #include "Report/Completion.h"
@@ -261,15 +262,14 @@ int gpuopt::driverMain(int count, char **given) {
                  "tokenize, calibrate, export, doctor, profile, advise, "
                  "report, watch, diff, completion, manual, operators or "
                  "settings");
-  std::string chosenTarget = chooseGivenTarget();
+  if (std::string chosen = chooseGivenTarget(); !chosen.empty())
+    addNote(chosen);
   DriverOptions options;
   options.commandLine.assign(argv, argv + argc);
   for (auto *collect : {collectTarget, collectOptimizer, collectLoss,
                         collectRun, collectModel, collectPrecision})
     if (Error error = collect(options))
       return usage(std::move(error));
-  if (!chosenTarget.empty()) // of a command whose flags are right
-    errs() << "gpuopt: " << chosenTarget << "\n";
   if (planCommand())
     return planModel(options);
   if (predictCommand())

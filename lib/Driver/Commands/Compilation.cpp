@@ -8,6 +8,7 @@
 #include "Commands/Compilation.h"
 
 #include "Files/ModelHash.h"
+#include "Flags/Notes.h"
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Dialect/Onnx/IR/OnnxOps.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
@@ -116,7 +117,7 @@ LogicalResult Compilation::run(Phase phase) {
     return failure();
   if (std::string text = describePrecision();
       phase == Phase::Precision && !isQuiet && !text.empty())
-    llvm::errs() << "gpuopt: precision: " << text << "\n";
+    addNote("precision: " + text);
   return phase == Phase::Precision ? takeCosts() : success();
 }
 
@@ -128,7 +129,7 @@ LogicalResult Compilation::takeCosts() {
   if (isQuiet)
     return success();
   if (std::string text = costs.describe(); !text.empty())
-    llvm::errs() << "gpuopt: costs: " << text << "\n";
+    addNote("costs: " + text);
   if (std::string text = costs.warning(); !text.empty())
     llvm::errs() << "gpuopt: warning: " << text << "\n";
   return success();

@@ -13,6 +13,7 @@
 #include "Files/RuntimeFiles.h"
 #include "Files/SourceModel.h"
 #include "Files/Weights.h"
+#include "Flags/Notes.h"
 #include "Report/PhaseMemory.h"
 #include "Report/PlanFile.h"
 #include "gpuopt/Analysis/Costs/KernelEstimates.h"
@@ -55,6 +56,7 @@ static llvm::Error writeProgram(const DriverOptions &options, ModuleOp module,
 static int compileTo(const DriverOptions &options, Compilation &compilation) {
   if (failed(compilation.runTo(*options.compileTo)))
     return compilation.exitStatus();
+  printNotes();
   compilation.getModule().print(llvm::outs());
   return 0;
 }
@@ -199,6 +201,7 @@ int gpuopt::compileModel(const DriverOptions &options) {
   plan = completePlan(plan, options, choices);
   if (llvm::Error error = writeProgram(options, module, *files))
     return failure(std::move(error));
+  printNotes();
   if (options.tellsNextSteps)
     printNextSteps(options, module, llvm::errs());
   return 0;

@@ -7,6 +7,7 @@
 
 #include "Commands/Compilation.h"
 #include "Commands/Process.h"
+#include "Flags/Notes.h"
 #include "Report/PlanPage.h"
 #include "Report/PlanSummary.h"
 #include "gpuopt/Planning/Recompute/LadderStore.h"
@@ -357,6 +358,8 @@ int gpuopt::planModel(const DriverOptions &given) {
   if (status == 0)
     if (int problem = writeFiles(options, summary))
       return problem;
+  if (status == 0)
+    printNotes();
   if (std::string text = summary.planned.costs.warning(); !text.empty())
     llvm::errs() << "gpuopt: warning: " << text << "\n";
   llvm::errs() << summary.planned.diagnostics;

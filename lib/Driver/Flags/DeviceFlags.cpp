@@ -11,6 +11,7 @@
 #include "Files/DeviceFile.h"
 #include "Flags/CompileFlags.h"
 #include "Flags/CudaDriver.h"
+#include "Flags/Notes.h"
 #include "gpuopt/Analysis/Costs/DeviceModel.h"
 #include "gpuopt/Analysis/Costs/MeasuredCosts.h"
 #include "gpuopt/Version.h"
@@ -113,7 +114,7 @@ static std::string calibratedDevice(const TargetInfo &target,
            << "; times are those of --device=" << otherwise << "\n";
     return otherwise.str();
   }
-  errs() << "gpuopt: device: " << model->name << " (" << file << ")\n";
+  addNote("device: " + model->name + " (" + file + ")");
   return file;
 }
 

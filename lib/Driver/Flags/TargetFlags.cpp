@@ -7,6 +7,7 @@
 
 #include "Flags/CompileFlags.h"
 #include "Flags/DeviceFlags.h"
+#include "Flags/Notes.h"
 #include "Flags/SettingFlags.h"
 #include "gpuopt/Analysis/Costs/ConvolutionPlans.h"
 #include "gpuopt/Analysis/Costs/DeviceModel.h"
@@ -99,9 +100,8 @@ static Expected<int64_t> freeBytes(const TargetInfo &target) {
   if (!memory)
     return createStringError("--memory-budget=auto: " +
                              toString(memory.takeError()));
-  errs() << "gpuopt: memory budget: "
-         << planning::formatBytes(memory->budgetInBytes) << " ("
-         << memory->description << ")\n";
+  addNote("memory budget: " + planning::formatBytes(memory->budgetInBytes) +
+          " (" + memory->description + ")");
   if (memory->budgetInBytes <= 0) // 0 would be no limit
     return createStringError("--memory-budget=auto: no memory is free");
   return memory->budgetInBytes;

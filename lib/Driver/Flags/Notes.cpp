@@ -1,0 +1,27 @@
+//===- Notes.cpp - What a command tells if it succeeds --------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Flags/Notes.h"
+
+#include "llvm/Support/raw_ostream.h"
+#include <string>
+#include <vector>
+
+using namespace llvm;
+
+static std::vector<std::string> &keptNotes() {
+  static std::vector<std::string> notes;
+  return notes;
+}
+
+void gpuopt::addNote(const Twine &text) { keptNotes().push_back(text.str()); }
+
+void gpuopt::printNotes() {
+  for (const std::string &note : keptNotes())
+    errs() << "gpuopt: " << note << "\n";
+  keptNotes().clear();
+}

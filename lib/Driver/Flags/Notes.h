@@ -1,0 +1,25 @@
+//===- Notes.h - What a command tells if it succeeds ----------- -*- C++
+//-*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_LIB_DRIVER_FLAGS_NOTES_H
+#define GPUOPT_LIB_DRIVER_FLAGS_NOTES_H
+
+#include "llvm/ADT/Twine.h"
+
+namespace gpuopt {
+
+/// Keeps what gpuopt has chosen for the user, as a target. It is not told at
+/// once: an error comes alone, so that nobody has to look for it.
+void addNote(const llvm::Twine &text);
+
+/// Prints each note as "gpuopt: TEXT", once.
+void printNotes();
+
+} // namespace gpuopt
+
+#endif // GPUOPT_LIB_DRIVER_FLAGS_NOTES_H
