@@ -53,10 +53,20 @@ def find_driver() -> str:
     found = shutil.which("gpuopt")
     if found:
         return found
-    built = Path(__file__).resolve().parents[2] / "build" / "bin" / "gpuopt"
-    if built.exists():
+    checkout = Path(__file__).resolve().parents[2]
+    built = checkout / "build" / "bin" / "gpuopt"
+    if os.access(built, os.X_OK):
         return str(built)
-    raise DriverNotFoundError("gpuopt is neither on the PATH nor in build/bin; set GPUOPT to the executable")
+    raise DriverNotFoundError(
+        "there is no gpuopt: $GPUOPT is not set, no folder of the PATH has it, "
+        + (
+            f"and '{built}' is no executable; build it (cmake -S '{checkout}' -B '{checkout / 'build'}' -G Ninja && ninja -C "
+            f"'{checkout / 'build'}'), "
+            if (checkout / "CMakeLists.txt").exists()
+            else f"and the package in '{Path(__file__).resolve().parent}' is neither a wheel with the compiler nor in a checkout; "
+        )
+        + "or set GPUOPT to the executable"
+    )
 
 
 def arguments(flags: Mapping[str, Any]) -> list[str]:

@@ -53,12 +53,15 @@ def export(
       input_names: names of the graph's inputs; the forward's parameter names
         unless given.
       output_names: names of the graph's outputs.
-      symbolic_batch: makes the first dimension of every input the symbolic
-        dimension ``batch``, so that ``--batch-size`` can set it.
+      symbolic_batch: makes the first dimension of every input that has one
+        the symbolic dimension ``batch``, so that ``--batch-size`` can set it.
+        A warning says where the forward computes for the example's size
+        alone: that size is in the file then.
       opset: version of the default operator set, 18 or later.
 
     Raises:
-      TypeError, ValueError: ``input_names`` does not fit the example inputs.
+      TypeError, ValueError: ``input_names`` does not fit the example inputs,
+        or their first dimensions cannot be one batch.
     """
     import torch
     from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -66,9 +69,7 @@ def export(
     path = os.fspath(path)
     example_inputs = (example_inputs,) if isinstance(example_inputs, torch.Tensor) else tuple(example_inputs)
     input_names = _input_names(module, example_inputs, input_names)
-    dynamic_shapes = None
-    if symbolic_batch:
-        dynamic_shapes = _for_each_parameter(module, example_inputs, {0: torch.export.Dim("batch", min=1)})
+    dynamic_shapes = _batch_of_inputs(module, example_inputs, input_names) if symbolic_batch else None
     _warn_of_evaluation_mode(module)
     modes = [(part, part.training) for part in module.modules()]
     if not module.training:
@@ -78,7 +79,8 @@ def export(
         with sdpa_kernel(SDPBackend.MATH), warnings.catch_warnings(), _quiet("torch.onnx._internal.exporter._registration"):
             # Training mode is what is wanted here.
             warnings.filterwarnings("ignore", message=".*while it is in training mode")
-            # What PyTorch has to say to itself.
+            # What PyTorch has to say to itself. All inputs have the one batch.
+            warnings.filterwarnings("ignore", message=".*axis name: batch will not be used")
             warnings.filterwarnings("ignore", category=FutureWarning, module="copyreg|torch")
             program = torch.onnx.export(
                 module,
@@ -95,6 +97,8 @@ def export(
         for part, was_training in modes:
             part.training = was_training
     _warn_of_changed_buffers(program.exported_program)
+    if symbolic_batch:
+        _warn_of_fixed_batch(program.model)
     _name_nodes(program.model)
     _strip(program.model)
     _mark_parameters(program.model, module)
@@ -197,9 +201,39 @@ def _parameters(module: Any, example_inputs: Sequence[Any]) -> Iterator[tuple[st
         yield name, len(argument) if is_variadic else None
 
 
-def _for_each_parameter(module: Any, example_inputs: Sequence[Any], value: Any) -> tuple[Any, ...]:
-    """``value`` once for each example input, in the structure that torch.export wants."""
-    return tuple(value if count is None else (value,) * count for _, count in _parameters(module, example_inputs))
+def _batch_of_inputs(module: Any, example_inputs: Sequence[Any], names: Sequence[str]) -> tuple[Any, ...]:
+    """For each example input that its first dimension is the batch, in the structure that torch.export wants. An input
+    without dimensions is the same for all samples."""
+    import torch
+
+    for name, value in zip(names, example_inputs):
+        if not isinstance(value, torch.Tensor):
+            raise TypeError(f"the example input '{name}' must be a tensor, but is a {type(value).__name__}; make what is no tensor "
+                            "a part of the module")
+    sizes = {name: value.shape[0] for name, value in zip(names, example_inputs) if value.dim() > 0}
+    if len(set(sizes.values())) > 1 or 0 in sizes.values():
+        listed = ", ".join(f"{name}: {size}" for name, size in sizes.items())
+        raise ValueError(f"the first dimension of all example inputs is the batch, and must be of one size of at least 1, but is "
+                         f"{listed}; with symbolic_batch=False all sizes stay as they are")
+    batch = torch.export.Dim("batch", min=1)
+    shapes = iter([{0: batch} if value.dim() > 0 else {} for value in example_inputs])
+    return tuple(
+        next(shapes) if count is None else tuple(next(shapes) for _ in range(count))
+        for _, count in _parameters(module, example_inputs)
+    )
+
+
+def _warn_of_fixed_batch(model: Any) -> None:
+    """The exporter fixes the batch without a word where the forward computes for no other one."""
+    fixed = {value.name: value.shape[0] for value in model.graph.inputs if value.shape and isinstance(value.shape[0], int)}
+    if fixed:
+        size = next(iter(fixed.values()))
+        warnings.warn(
+            f"the first dimension of {', '.join(fixed)} is fixed at {size} in the file, and --batch-size cannot set it: the "
+            "example has no dimension for the samples (give two samples, as in torch.zeros(2, ...)), or the forward computes "
+            f"for {size} alone (let it take any x.shape[0]). symbolic_batch=False says that it is meant so",
+            stacklevel=3,
+        )
 
 
 def _input_names(module: Any, example_inputs: Sequence[Any], names: Sequence[str] | None) -> list[str]:

@@ -317,7 +317,7 @@ def test_indices_are_checked_before_the_build(classifier, files, message, cache,
 
 @pytest.mark.parametrize("driver, message", [
     ("/none/gpuopt", r"\$GPUOPT names '/none/gpuopt', which is no executable"),
-    ("", "gpuopt is neither on the PATH nor in build/bin; set GPUOPT to the executable"),
+    ("", "no folder of the PATH has it, and the package in '.*gpuopt' is neither a wheel .*; or set GPUOPT to the executable"),
 ])
 def test_a_missing_driver(driver, message, tmp_path, monkeypatch):
     monkeypatch.setenv("GPUOPT", driver)
@@ -326,6 +326,23 @@ def test_a_missing_driver(driver, message, tmp_path, monkeypatch):
     for kind in (gpuopt.DriverError, FileNotFoundError):
         with pytest.raises(kind, match=message):
             gpuopt.compile("model.onnx", tmp_path / "out")
+
+
+def test_the_driver_of_a_checkout(tmp_path, monkeypatch):
+    """The package of a clone, by PYTHONPATH, needs no variable of its own."""
+    monkeypatch.delenv("GPUOPT", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(gpuopt.driver, "__file__", str(tmp_path / "python" / "gpuopt" / "driver.py"))
+    (tmp_path / "CMakeLists.txt").touch()
+    built = tmp_path / "build" / "bin" / "gpuopt"
+    with pytest.raises(gpuopt.DriverNotFoundError, match=f"and '{built}' is no executable; build it .cmake -S '{tmp_path}' -B"):
+        find_driver()
+    built.parent.mkdir(parents=True)
+    built.touch()
+    with pytest.raises(gpuopt.DriverNotFoundError):
+        find_driver()
+    built.chmod(0o755)
+    assert find_driver() == str(built)
 
 
 @pytest.mark.parametrize("content, message", [

@@ -99,6 +99,51 @@ gpuopt.export(torch.nn.Linear(2, 2), torch.zeros(1, 2), {str(tmp_path / "model.o
     assert execute([sys.executable, "-c", code]) == ""
 
 
+class ForTwo(nn.Module):
+    """Computes for two samples alone."""
+
+    def forward(self, x):
+        return x.reshape(2, 4)
+
+
+def batches(path):
+    return [value.shape[0] for value in onnx_ir.load(path).graph.inputs if value.shape]
+
+
+@pytest.mark.parametrize(("module", "shape"), [(nn.Linear(4, 4), (4,)), (ForTwo(), (2, 4))])
+def test_a_fixed_batch_is_told(module, shape, tmp_path, recwarn):
+    path = tmp_path / "model.onnx"
+    with pytest.warns(UserWarning, match=f"first dimension of (input|x) is fixed at {shape[0]} in the file, and --batch-size cannot"):
+        gpuopt.export(module, torch.zeros(shape), path)
+    assert batches(path) == [shape[0]]
+    recwarn.clear()
+    gpuopt.export(module, torch.zeros(shape), path, symbolic_batch=False)
+    assert not [str(warning.message) for warning in recwarn if "first dimension" in str(warning.message)]
+
+
+class Scaled(nn.Module):
+    def forward(self, x, *others):
+        for other in others:
+            x = x * other
+        return x
+
+
+def test_an_input_without_dimensions_has_no_batch(tmp_path):
+    gpuopt.export(Scaled(), (torch.zeros(2, 4), torch.tensor(2.0), torch.ones(2, 1)), tmp_path / "model.onnx")
+    assert [str(size) for size in batches(tmp_path / "model.onnx")] == ["batch", "batch"]
+
+
+@pytest.mark.parametrize(("inputs", "error", "message"), [
+    ((torch.zeros(2, 4), torch.ones(4)), ValueError, "the first dimension of all example inputs is the batch, and must be of one size of at least 1, but is x: 2, others_0: 4; with symbolic_batch=False all sizes stay as they are"),
+    (torch.zeros(0, 4), ValueError, "of at least 1, but is x: 0"),
+    ((torch.zeros(2, 4), 2.0), TypeError, "the example input 'others_0' must be a tensor, but is a float; make what is no tensor a part of the module"),
+])
+def test_inputs_that_have_no_batch_in_common(inputs, error, message, tmp_path):
+    with pytest.raises(error, match=message):
+        gpuopt.export(Scaled(), inputs, tmp_path / "model.onnx")
+    assert not (tmp_path / "model.onnx").exists()
+
+
 class Stopping(nn.Module):
     """Stops gradients, and what has none."""
 
