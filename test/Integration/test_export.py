@@ -134,9 +134,12 @@ def test_an_input_without_dimensions_has_no_batch(tmp_path):
 
 
 @pytest.mark.parametrize(("inputs", "error", "message"), [
-    ((torch.zeros(2, 4), torch.ones(4)), ValueError, "the first dimension of all example inputs is the batch, and must be of one size of at least 1, but is x: 2, others_0: 4; with symbolic_batch=False all sizes stay as they are"),
+    ((torch.zeros(2, 4), torch.ones(4)), ValueError,
+     "the first dimension of all example inputs is the batch, and must be of one size of at least 1, but is x: 2, others_0: 4; "
+     "with symbolic_batch=False all sizes stay as they are"),
     (torch.zeros(0, 4), ValueError, "of at least 1, but is x: 0"),
-    ((torch.zeros(2, 4), 2.0), TypeError, "the example input 'others_0' must be a tensor, but is a float; make what is no tensor a part of the module"),
+    ((torch.zeros(2, 4), 2.0), TypeError,
+     "the example input 'others_0' must be a tensor, but is a float; make what is no tensor a part of the module"),
 ])
 def test_inputs_that_have_no_batch_in_common(inputs, error, message, tmp_path):
     with pytest.raises(error, match=message):

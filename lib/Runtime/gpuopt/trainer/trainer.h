@@ -2,14 +2,11 @@
 // results.
 #pragma once
 
-#include "gpuopt/data/loader.h"
-#include "gpuopt/data/sources.h"
 #include "gpuopt/device/denormals.h"
 #include "gpuopt/device/wait_policy.h"
 #include "gpuopt/trainer/averages.h"
 #include "gpuopt/trainer/checkpoints/checkpoints.h"
 #include "gpuopt/trainer/checkpoints/init_weights.h"
-#include "gpuopt/trainer/class_names.h"
 #include "gpuopt/trainer/event_scalars.h"
 #include "gpuopt/trainer/metrics.h"
 #include "gpuopt/trainer/not_finite.h"
@@ -18,6 +15,7 @@
 #include "gpuopt/trainer/profiling/named_ranges.h"
 #include "gpuopt/trainer/profiling/step_profiles.h"
 #include "gpuopt/trainer/progress.h"
+#include "gpuopt/trainer/run_data.h"
 #include "gpuopt/trainer/run_end.h"
 #include "gpuopt/trainer/run_summary.h"
 #include "gpuopt/trainer/session.h"
@@ -42,7 +40,7 @@ public:
         ctx(session.ctx),
         waiting(parse_wait_policy(s.wait_policy), ctx.num_threads),
         averages(program, s.ema_decay), measured(program), profiles(program, s),
-        checkpoints(program, s), summary(ctx, program, s),
+        data(program, s), checkpoints(program, s), summary(ctx, program, s),
         progress(s.logging_steps) {
     session.use_attention_library(s.attention_library);
     if (kStagingIsDevice)
@@ -52,7 +50,7 @@ public:
   // Returns the exit status.
   int run() {
     refuse_named_ranges(s.nvtx);
-    open_data();
+    data.open();
     folder = std::make_unique<OutputFolder>(s.output_dir);
     checkpoints.find_start();
     step = begun_at();
@@ -88,15 +86,12 @@ private:
     memory = session.memory;
     averages.allocate(ctx);
     auto place_of = [this](int input, int64_t place) {
-      return loaders.train->place_of(size_t(input), place);
+      return data.train().place_of(size_t(input), place);
     };
     watch = std::make_unique<FiniteWatch>(ctx, program, memory, place_of);
     if (s.autotune)
       session.use_autotune_record(s.autotune_file, executable_folder());
-    write_class_names(s.output_dir, train_sources, program.name);
-    loaders.train = make_loader(std::move(train_sources), s.shuffle, false);
-    if (s.eval.given())
-      loaders.eval = make_loader(std::move(eval_sources), false, true);
+    data.begin(ctx, memory, checkpoints.start().batches, profiles.tracer());
     steps = steps_to_attempt();
     profiles.check(steps - step);
     initialize();
@@ -114,7 +109,7 @@ private:
           tell_divergence(step);
         return false;
       }
-      if (loaders.eval && s.eval_steps > 0 && step % s.eval_steps == 0 &&
+      if (data.eval() && s.eval_steps > 0 && step % s.eval_steps == 0 &&
           step < steps)
         validate(metrics, step);
       const bool is_due = checkpoints.is_best(step) ||
@@ -137,7 +132,7 @@ private:
       return kDiverged;
     if (ends_run(s, validations))
       say(describe_early_stop(s, validations, step, steps));
-    else if (loaders.eval && has_trained && !stops_early())
+    else if (data.eval() && has_trained && !stops_early())
       validate(metrics, step);
     const bool is_due =
         s.save_steps > 0 || checkpoints.is_best(step) || stops_early();
@@ -175,54 +170,11 @@ private:
     return detail::interrupted && step < steps && !ends_run(s, validations);
   }
 
-  // Opens the data before anything is allocated, so that errors in it are
-  // reported first.
-  void open_data() {
-    train_sources =
-        SourceOpener(program.inputs, s.train, s.token_type, "--").open();
-    check_mix(program.inputs, program.batch_size, mix_options());
-    if (!s.eval.given())
-      return;
-    if (!program.evaluate)
-      throw Error("this program has no evaluation; compile it with one, or "
-                  "leave out --eval-*");
-    eval_sources =
-        SourceOpener(program.inputs, s.eval, s.token_type, "--eval-").open();
-  }
-  MixOptions mix_options() const {
-    return {s.mixup, s.cutmix, s.mixup_prob, s.mixup_switch_prob};
-  }
-  std::unique_ptr<Loader> make_loader(DataSources sources, bool shuffle,
-                                      bool pads_last) {
-    LoaderOptions options;
-    options.pads_last = pads_last;
-    options.batch_size = program.batch_size;
-    options.shuffle = shuffle;
-    options.seed = s.seed;
-    options.first_batch = pads_last ? 0 : checkpoints.start().batches;
-    options.num_workers =
-        s.num_workers == kAuto ? kAutoWorkers : int(s.num_workers);
-    options.prefetch_factor = int(s.prefetch_factor);
-    options.skips_bad_records = s.on_bad_record == kSkipBadRecord;
-    options.max_bad_records = s.max_bad_records;
-    if (!pads_last) // validations take samples as they are
-      options.mix = mix_options();
-    options.tracer = profiles.tracer();
-    // The first half is for training, the second for evaluation.
-    DeviceMemory staging;
-    if (const StateInfo *state = find_state(program, StateKind::Staging)) {
-      staging.bytes = state->tensor.bytes / 2;
-      staging.data =
-          memory + state->tensor.offset + (pads_last ? staging.bytes : 0);
-    }
-    return std::make_unique<Loader>(ctx, program, std::move(sources), options,
-                                    staging);
-  }
   int64_t steps_to_attempt() const {
     if (s.max_steps > 0)
       return s.max_steps;
     const double batches =
-        s.num_train_epochs * double(loaders.train->batches_per_epoch());
+        s.num_train_epochs * double(data.train().batches_per_epoch());
     return int64_t(std::clamp(
         std::ceil(batches / double(program.accumulation_steps)), 1.0, 1e18));
   }
@@ -307,8 +259,7 @@ private:
     RunState run = identity();
     run.step = step;
     session.read_run(run);
-    run.epoch =
-        double(run.batches) / double(loaders.train->batches_per_epoch());
+    run.epoch = double(run.batches) / double(data.train().batches_per_epoch());
     return run;
   }
   // Returns what makes the run this one and no other.
@@ -317,7 +268,7 @@ private:
     run.max_steps = steps;
     run.batch_size = program.batch_size;
     run.accumulation_steps = program.accumulation_steps;
-    run.samples = loaders.train->sample_count();
+    run.samples = data.train().sample_count();
     run.optimizer = program.optimizer;
     run.model = program.model;
     run.settings = deciding_settings(s, program);
@@ -360,7 +311,7 @@ private:
            host.c_str(), static_cast<long long>(steps),
            static_cast<long long>(program.accumulation_steps),
            static_cast<long long>(program.batch_size),
-           loaders.train->describe_epoch().c_str(), ctx.num_threads);
+           data.train().describe_epoch().c_str(), ctx.num_threads);
     if (const std::string &path = checkpoints.start_path(); !path.empty())
       printf("resumes from '%s' after step %lld of %lld\n", path.c_str(),
              static_cast<long long>(step), static_cast<long long>(steps));
@@ -380,10 +331,10 @@ private:
     const auto begin = Clock::now();
     double waited = 0;
     for (int64_t micro = 0; micro < program.accumulation_steps; micro++) {
-      waited += loaders.train->deliver(memory);
+      waited += data.train().deliver(memory);
       watch->batch();
       run_micro_step();
-      loaders.train->prefetch();
+      data.train().prefetch();
     }
     if (done() == 1)
       summary.get_memory().begin(MemoryPhase::Update);
@@ -401,7 +352,7 @@ private:
     const std::string news = waiting.step(ms - waited);
     metrics.step(step, loss, parts, state, ms, waited, ctx.allocated_bytes);
     report(step, loss, parts, state, ms, waited);
-    summary.step(ms, waited, loaders.train->num_workers());
+    summary.step(ms, waited, data.train().num_workers());
     watch->step(step, loss, state);
     session.refuse_outside(state, "step " + std::to_string(step));
     if (state.weight_sum == 0)
@@ -410,7 +361,7 @@ private:
       WeightsFile(ctx, program, memory)
           .dump_gradients(s.dump_gradients, state.grad_weight);
     tell(news);
-    tell(loaders.train->take_news());
+    tell(data.train().take_news());
     if (progress.is_shown())
       progress.show({step, steps, done(), loss, ms, waited,
                      summary.mean_step_ms(), milliseconds(start, now) / 1000,
@@ -484,10 +435,10 @@ private:
   // Computes batches; those of them that are measured have `samples` in all.
   EvaluationSums evaluate(int64_t batches, int64_t samples) {
     session.begin_evaluation();
-    loaders.train->begin_anew();
-    loaders.eval->begin_anew();
+    data.train().begin_anew();
+    data.eval()->begin_anew();
     for (int64_t batch = 0; batch < batches; batch++) {
-      loaders.eval->deliver(memory);
+      data.eval()->deliver(memory);
       program.evaluate(ctx, memory);
       const int64_t left = samples - batch * program.batch_size;
       if (left > 0)
@@ -503,11 +454,11 @@ private:
   void validate(Metrics &metrics, int64_t step) {
     const TraceSpan span(profiles.tracer(), "validate", "trainer");
     summary.get_memory().begin(MemoryPhase::Validation);
-    const int64_t padding = loaders.eval->padding();
+    const int64_t padding = data.eval()->padding();
     measured.begin();
     EvaluationSums sums =
-        evaluate(loaders.eval->batches_per_epoch() - (padding > 0),
-                 loaders.eval->sample_count());
+        evaluate(data.eval()->batches_per_epoch() - (padding > 0),
+                 data.eval()->sample_count());
     if (padding > 0) {
       const EvaluationSums copies = evaluate(1, /*samples=*/0);
       sums.take_off(copies, double(padding) / double(program.batch_size));
@@ -557,16 +508,14 @@ private:
   Averages averages;
   EvalMetrics measured;
   ValidationHistory validations;
-  StepProfiles profiles; // outlives the writer of checkpoints, which it traces
+  StepProfiles profiles; // outlives the data and the writer of checkpoints,
+                         // which it traces
+  RunData data;
   Checkpoints checkpoints;
   RunSummary summary;
   Progress progress;
   std::unique_ptr<EventFile> events; // or null
-  DataSources train_sources, eval_sources;
   char *memory = nullptr;
-  struct {
-    std::unique_ptr<Loader> train, eval; // eval: or null
-  } loaders;
   std::unique_ptr<FiniteWatch> watch;
   int64_t steps = 0, step = 0; // of the run; done
   bool has_warned_of_labels = false;

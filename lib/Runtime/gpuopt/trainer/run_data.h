@@ -1,0 +1,87 @@
+// The data of a run: what it trains on and, if there is any, what it is
+// validated on.
+#pragma once
+
+#include "gpuopt/data/loader.h"
+#include "gpuopt/data/sources.h"
+#include "gpuopt/trainer/class_names.h"
+#include "gpuopt/trainer/settings.h"
+
+#include <memory>
+
+namespace gpuopt {
+
+class RunData {
+public:
+  RunData(const Program &program, const Settings &s) : program(program), s(s) {}
+
+  // Opens the files, before anything is allocated, so that errors in them are
+  // reported first.
+  void open() {
+    train_sources =
+        SourceOpener(program.inputs, s.train, s.token_type, "--").open();
+    check_mix(program.inputs, program.batch_size, mix_options());
+    if (!s.eval.given())
+      return;
+    if (!program.evaluate)
+      throw Error("this program has no evaluation; compile it with one, or "
+                  "leave out --eval-*");
+    eval_sources =
+        SourceOpener(program.inputs, s.eval, s.token_type, "--eval-").open();
+  }
+
+  // Begins to load, and writes the names of the classes beside the results.
+  // Training goes on behind `first_batch` batches. `tracer` may be null.
+  void begin(Context &ctx, char *memory, int64_t first_batch, Tracer *tracer) {
+    write_class_names(s.output_dir, train_sources, program.name);
+    LoaderOptions options;
+    options.batch_size = program.batch_size;
+    options.seed = s.seed;
+    options.num_workers =
+        s.num_workers == kAuto ? kAutoWorkers : int(s.num_workers);
+    options.prefetch_factor = int(s.prefetch_factor);
+    options.skips_bad_records = s.on_bad_record == kSkipBadRecord;
+    options.max_bad_records = s.max_bad_records;
+    options.tracer = tracer;
+    LoaderOptions of_training = options;
+    of_training.shuffle = s.shuffle;
+    of_training.first_batch = first_batch;
+    of_training.mix = mix_options();
+    train_loader =
+        std::make_unique<Loader>(ctx, program, std::move(train_sources),
+                                 of_training, staging(memory, /*half=*/0));
+    if (!s.eval.given())
+      return;
+    // Validations take samples as they are, and each of them once.
+    options.shuffle = false;
+    options.pads_last = true;
+    eval_loader =
+        std::make_unique<Loader>(ctx, program, std::move(eval_sources), options,
+                                 staging(memory, /*half=*/1));
+  }
+
+  Loader &train() const { return *train_loader; }
+  // Returns null if there are no validations.
+  Loader *eval() const { return eval_loader.get(); }
+
+private:
+  MixOptions mix_options() const {
+    return {s.mixup, s.cutmix, s.mixup_prob, s.mixup_switch_prob};
+  }
+  // The first half is for training, the second for validations.
+  DeviceMemory staging(char *memory, size_t half) const {
+    DeviceMemory staging;
+    if (const StateInfo *state = find_state(program, StateKind::Staging)) {
+      staging.bytes = state->tensor.bytes / 2;
+      staging.data = memory + state->tensor.offset + half * staging.bytes;
+    }
+    return staging;
+  }
+
+  const Program &program;
+  const Settings &s;
+  DataSources train_sources, eval_sources;
+  std::unique_ptr<Loader> train_loader, eval_loader; // eval_loader: or null
+};
+
+} // namespace gpuopt
