@@ -21,7 +21,8 @@ static void printOthers(const RunFigures &figures, double budgetCost) {
   if (figures.checkpoint_ms > kMuchOfAStep * figures.step_ms)
     outs() << formatv("checkpoints: training stands still for {0:f1} % of its "
                       "time; --save-steps: a larger number\n",
-                      100 * figures.checkpoint_ms / figures.step_ms);
+                      100 * figures.checkpoint_ms /
+                          (figures.step_ms + figures.checkpoint_ms));
   if (budgetCost > kMuchInPercent)
     outs() << formatv("memory budget: what is computed again takes {0:f1} % "
                       "more of a step by estimate; --memory-budget: more\n",

@@ -184,9 +184,6 @@ static int runSteps(ProfiledSteps &steps, bool isKnown) {
   if (!isKnown)
     if (int status = learnStepTime(steps, *scratch))
       return status;
-  outs() << "running " << steps.schedule.cycle() << " steps of '" << steps.of
-         << "', of which the last " << steps.schedule.active
-         << " are profiled\n";
   // Flags that are given later win.
   std::vector<std::string> before{"--max-steps=" +
                                       std::to_string(steps.schedule.cycle()),
@@ -208,6 +205,9 @@ static int runSteps(ProfiledSteps &steps, bool isKnown) {
   Expected<RunDescription> description = readRunDescription(output);
   if (!description)
     return failure(toString(description.takeError()));
+  outs() << "the last " << profile->steps << " of " << steps.schedule.cycle()
+         << " steps of '" << steps.of
+         << "', which were run for this profile:\n";
   printProfile(*profile, steps.figures, description->traits);
   tellFiles(steps, output);
   return 0;
@@ -263,7 +263,7 @@ static RunCommand commandToRepeat(const RunDescription &description,
                                   ArrayRef<std::string> added) {
   RunCommand command = description.command;
   std::vector<std::string> flags =
-      flagsToRepeat(ArrayRef(command.arguments).drop_front());
+      flagsToRepeat(ArrayRef(command.arguments).drop_front(), added);
   command.arguments.resize(1);
   command.arguments.insert(command.arguments.end(), flags.begin(), flags.end());
   const std::string &waited = description.traits.wait_policy;
@@ -278,7 +278,9 @@ int gpuopt::profileRun(const ProfileOptions &options) {
     return profileProgram(options);
   if (Error error = checkIsRun(options.folder))
     return failure(toString(std::move(error)) +
-                   "; or give the folder of a program");
+                   (sys::fs::is_directory(options.folder)
+                        ? "; or give the folder of a program"
+                        : ""));
   if (hasProfile(options.folder) && options.arguments.empty())
     return printProfileOf(options.folder);
   Expected<RunDescription> description = readRunDescription(options.folder);

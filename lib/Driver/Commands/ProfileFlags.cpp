@@ -9,6 +9,7 @@
 
 #include "gpuopt/settings/settings_table.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include <algorithm>
 #include <cmath>
@@ -29,9 +30,24 @@ static bool isLeftOut(StringRef name) {
                       name);
 }
 
+/// Returns the inputs that `--data INPUT=FILE` names among flags.
+static StringSet<> inputsWithData(ArrayRef<std::string> flags) {
+  StringSet<> inputs;
+  for (size_t i = 0; i < flags.size(); ++i) {
+    StringRef flag = flags[i];
+    if (flag == "--data" && i + 1 < flags.size())
+      inputs.insert(StringRef(flags[i + 1]).split('=').first);
+    else if (flag.consume_front("--data="))
+      inputs.insert(flag.split('=').first);
+  }
+  return inputs;
+}
+
 // A flag's value is part of it, or the argument behind it.
-std::vector<std::string> gpuopt::flagsToRepeat(ArrayRef<std::string> flags) {
+std::vector<std::string> gpuopt::flagsToRepeat(ArrayRef<std::string> flags,
+                                               ArrayRef<std::string> added) {
   std::vector<std::string> kept;
+  StringSet<> replaced = inputsWithData(added);
   for (size_t i = 0; i < flags.size(); ++i) {
     StringRef flag = flags[i];
     size_t end = i + 1;
@@ -40,7 +56,11 @@ std::vector<std::string> gpuopt::flagsToRepeat(ArrayRef<std::string> flags) {
       ++end;
     StringRef name = flag.split('=').first.ltrim('-');
     name.consume_front("no-");
-    if (!isLeftOut(name))
+    bool isReplaced =
+        name == "data" &&
+        any_of(inputsWithData(flags.slice(i, end - i)).keys(),
+               [&](StringRef input) { return replaced.contains(input); });
+    if (!isLeftOut(name) && !isReplaced)
       kept.insert(kept.end(), flags.begin() + i, flags.begin() + end);
     i = end - 1;
   }

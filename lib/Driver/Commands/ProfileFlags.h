@@ -18,8 +18,10 @@
 namespace gpuopt {
 
 /// Returns the flags of a run for some of its steps: without those that say how
-/// long it is and what is kept of it.
-std::vector<std::string> flagsToRepeat(llvm::ArrayRef<std::string> flags);
+/// long it is and what is kept of it, and without data that the user has added
+/// other data for.
+std::vector<std::string> flagsToRepeat(llvm::ArrayRef<std::string> flags,
+                                       llvm::ArrayRef<std::string> added);
 
 /// Returns flags that the user has added, with whole paths.
 std::vector<std::string> withWholePaths(llvm::ArrayRef<std::string> flags);

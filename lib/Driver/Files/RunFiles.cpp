@@ -60,7 +60,10 @@ bool gpuopt::hasFile(StringRef run, StringRef name) {
 
 Error gpuopt::checkIsRun(StringRef folder) {
   if (!sys::fs::is_directory(folder))
-    return createStringError("there is no folder '" + folder + "'");
+    return createStringError(sys::fs::exists(folder)
+                                 ? "'" + folder +
+                                       "' is a file, but a run is a folder"
+                                 : "there is no folder '" + folder + "'");
   if (!sys::fs::exists(joinPath(folder, kResultsMark)) &&
       !sys::fs::exists(joinPath(folder, kMetricsFile)))
     return createStringError("'" + folder +
