@@ -275,6 +275,35 @@ static LogicalResult tile(NodeConversion &c) {
 // Parts
 //===----------------------------------------------------------------------===//
 
+/// Returns the concatenation of `first` with the operands that come next, or of
+/// fewer of them, that an earlier node has made; null if there is none.
+static nn::ConcatOp earlierConcat(Block *block, Value first,
+                                  ArrayRef<Value> next, int64_t axis) {
+  for (Operation *user : first.getUsers()) {
+    auto made = dyn_cast<nn::ConcatOp>(user);
+    if (!made || int64_t(made.getDim()) != axis || made->getBlock() != block ||
+        made.getInputs()[0] != first)
+      continue;
+    ValueRange others = made.getInputs().drop_front();
+    if (others.size() <= next.size() &&
+        llvm::equal(others, next.take_front(others.size())))
+      return made;
+  }
+  return {};
+}
+
+/// Has a concatenation that begins as an earlier one does read that one, as the
+/// layers of a dense block do: of all that is joined again and again, only what
+/// is new has to be written, and each part is read by one concatenation.
+static void nestConcats(Block *block, SmallVectorImpl<Value> &parts,
+                        int64_t axis) {
+  while (nn::ConcatOp made = earlierConcat(
+             block, parts[0], ArrayRef<Value>(parts).drop_front(), axis)) {
+    parts.erase(parts.begin(), parts.begin() + made.getInputs().size());
+    parts.insert(parts.begin(), made.getResult());
+  }
+}
+
 static LogicalResult concat(NodeConversion &c) {
   auto axis = c.axis(c.node.getInt("axis", 0), c.type(0).getRank());
   if (!axis)
@@ -294,6 +323,8 @@ static LogicalResult concat(NodeConversion &c) {
   }
   if (parts.empty())
     parts.push_back(c.input(0));
+  if (isa<FloatType>(c.type(0).getElementType()))
+    nestConcats(c.b.getInsertionBlock(), parts, *axis);
   return c.yield(c.b.createOrFold<nn::ConcatOp>(parts, *axis));
 }
 

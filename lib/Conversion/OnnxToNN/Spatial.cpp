@@ -16,6 +16,7 @@
 
 #include "NarrowTypes.h"
 #include "Windows.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace gpuopt;
@@ -161,7 +162,8 @@ static bool checkRanks(NodeConversion &c) {
 static LogicalResult addBias(NodeConversion &c, Value result) {
   if (c.has(2) && c.b.shape(c.input(2)) != c.b.shape(result).take_back())
     return c.fail("the bias must have one element per channel");
-  if (c.has(2))
+  // Exporters give zeros to convolutions that have no bias.
+  if (c.has(2) && !matchPattern(c.input(2), m_AnyZeroFloat()))
     result = c.b.add(result, c.input(2));
   return c.yield(channelsFirst(c, result));
 }

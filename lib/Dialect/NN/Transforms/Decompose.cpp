@@ -150,6 +150,8 @@ Value firstAlong(TensorBuilder &b, Value value, ArrayRef<int64_t> dims,
     Value first = firstAlong(b, transpose.getInput(), moved, steps - 1);
     return first ? b.transpose(first, permutation) : Value();
   }
+  if (auto slice = dyn_cast_or_null<SliceOp>(op))
+    op = slice.getInput().getDefiningOp();
   bool isInMemory = !op || isa<RuntimeCallOpInterface, ConcatOp>(op);
   SmallVector<int64_t> zeros(sizes.size(), 0), ones(sizes.size(), 1);
   return isInMemory ? b.create<SliceOp>(value, zeros, sizes, ones) : Value();
@@ -198,6 +200,48 @@ std::pair<Value, Value> statisticsOfSums(TensorBuilder &b,
   return {mean, notNegative(b, b.sub(second, b.mul(mean, mean)))};
 }
 
+/// Returns the channels of a concatenation from `first` on.
+Value channelsFrom(TensorBuilder &b, ConcatOp concat, int64_t first) {
+  SmallVector<int64_t> sizes(b.shape(concat)), ones(sizes.size(), 1),
+      offsets(sizes.size(), 0);
+  offsets[concat.getDim()] = first;
+  sizes[concat.getDim()] -= first;
+  return b.create<SliceOp>(concat, offsets, sizes, ones);
+}
+
+/// Returns the mean and the variance of each channel of a batch norm's input.
+/// Where the first channels are a concatenation by themselves, as in a dense
+/// block, these have that one's statistics, which its own batch norm needs as
+/// well: only the other channels are read.
+std::pair<Value, Value> batchStatistics(TensorBuilder &b, Value x,
+                                        bool oneRead) {
+  if (auto conv = withoutZeroBias(x).getDefiningOp<ConvWithSumsOp>())
+    return statisticsOfSums(b, conv);
+  int64_t last = b.type(x).getRank() - 1;
+  auto transpose = x.getDefiningOp<TransposeOp>();
+  auto concat =
+      (transpose ? transpose.getInput() : x).getDefiningOp<ConcatOp>();
+  auto inner =
+      concat ? concat.getInputs()[0].getDefiningOp<ConcatOp>() : ConcatOp();
+  int64_t channels = transpose ? transpose.getPermutation()[last] : last;
+  if (inner && int64_t(concat.getDim()) == channels &&
+      inner.getDim() == concat.getDim()) {
+    auto place = [&](Value part) {
+      return transpose ? b.transpose(part, transpose.getPermutation()) : part;
+    };
+    auto first = batchStatistics(b, place(inner), oneRead);
+    auto others = batchStatistics(
+        b, place(channelsFrom(b, concat, b.shape(inner)[channels])), oneRead);
+    auto join = [&](Value front, Value back) {
+      return b.create<ConcatOp>(ValueRange{front, back}, last).getResult();
+    };
+    return {join(first.first, others.first), join(first.second, others.second)};
+  }
+  auto dims = llvm::to_vector(llvm::seq<int64_t>(0, last));
+  return oneRead ? statisticsInOneRead(b, x, dims)
+                 : meanAndVariance(b, x, dims);
+}
+
 template <>
 SmallVector<Value> Decomposition<LayerNormOp>::decompose(TensorBuilder &b,
                                                          LayerNormOp op) const {
@@ -237,12 +281,7 @@ SmallVector<Value> Decomposition<BatchNormOp>::decompose(TensorBuilder &b,
     mean = b.reshape(statistics[0], kept);
     variance = b.reshape(statistics[1], kept);
   } else {
-    auto dims = llvm::to_vector(llvm::seq<int64_t>(0, b.type(x).getRank() - 1));
-    auto conv = withoutZeroBias(x).getDefiningOp<ConvWithSumsOp>();
-    std::tie(mean, variance) = conv ? statisticsOfSums(b, conv)
-                               : options.oneRead
-                                   ? statisticsInOneRead(b, x, dims)
-                                   : meanAndVariance(b, x, dims);
+    std::tie(mean, variance) = batchStatistics(b, x, options.oneRead);
     statistics = blended(b, op.getMomentum().convertToDouble(),
                          b.type(x).getNumElements() / channels[0], statistics,
                          mean, variance);
