@@ -32,6 +32,9 @@ using namespace mlir;
 using namespace gpuopt;
 using namespace gpuopt::train;
 
+/// Two budgets of this share of what a program keeps apart read alike.
+static constexpr int64_t kShareOfSlack = 512;
+
 namespace {
 
 class Schedule : public train::impl::ScheduleBase<Schedule> {
@@ -69,7 +72,8 @@ private:
     auto result = scheduleStep(
         step, model,
         {arenaBudgetOf(memoryBudget, activationBudget, persistentBytes), effort,
-         searchSmallest, allowOffload, takesAny},
+         searchSmallest, memoryBudget > 0 ? persistentBytes / kShareOfSlack : 0,
+         allowOffload, takesAny},
         *ladders);
     if (auto *error = std::get_if<planning::Error>(&result))
       return step.emitOpError("cannot be scheduled: ") << error->message;

@@ -136,7 +136,8 @@ public:
                              return take(plan);
                            });
     keepBound(solution.certificate);
-    if (!best && !error && options.searchSmallest)
+    if (!best && !error && options.searchSmallest &&
+        !isCloseTo(solution.budgetLowerLimit))
       findSmallest();
     else if (!best && !error && !options.takesAny &&
              budget >= solution.budgetLowerLimit)
@@ -220,6 +221,13 @@ private:
       return std::nullopt;
     }
     return schedule;
+  }
+
+  /// Whether the budget is below the lower limit, and the step as it is so
+  /// little above that a search would find next to nothing.
+  bool isCloseTo(int64_t lowerLimit) const {
+    return budget < lowerLimit &&
+           scheduled.plainArenaInBytes - lowerLimit <= options.slackInBytes;
   }
 
   /// Finds the smallest arena. It does not depend on the budget, so that a user

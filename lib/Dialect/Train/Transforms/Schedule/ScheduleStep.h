@@ -58,6 +58,9 @@ struct StepScheduleOptions {
   /// If the budget is not met, find the smallest one that is. Its plan is used
   /// if it turns out to be within the budget.
   bool searchSmallest = true;
+  /// The search is left out where it could save at most so much, as it does not
+  /// help beside what the program keeps anyway.
+  int64_t slackInBytes = 0;
   bool allowsOffload = false; ///< To the host's memory.
   /// Take the first plan within the budget, whatever it costs. This tells
   /// sooner whether there is one, but may miss it if the budget is close to the
