@@ -102,7 +102,7 @@ add("signals", "TensorScatter", [[(2, 2, 4, 3), (2, 2, 3, 3), Data(ints(3, 0))]]
 # Regions of images.
 
 
-def pixel(image, y, x, is_clamped=False):
+def pixel(image, y, x, is_clamped=False, combine=torch.add):
     """An image [channels, height, width] between its pixels; outside there is nothing, or what the nearest pixel is."""
     height, width = image.shape[1:]
     if is_clamped:
@@ -111,13 +111,17 @@ def pixel(image, y, x, is_clamped=False):
         y, x = y.clamp(0, height - 1), x.clamp(0, width - 1)
     top, left = int(np.floor(float(y.detach()))), int(np.floor(float(x.detach())))
     result = torch.zeros_like(image[:, 0, 0])
+    if combine is torch.maximum:
+        result = result - torch.inf
     for row, column in [(top, left), (top, left + 1), (top + 1, left), (top + 1, left + 1)]:
         if 0 <= row < height and 0 <= column < width:
-            result = result + image[:, row, column] * (1 - (y - row).abs()) * (1 - (x - column).abs())
+            result = combine(result, image[:, row, column] * (1 - (y - row).abs()) * (1 - (x - column).abs()))
+        elif is_clamped:  # the pixel at the edge once more, of weight 0
+            result = combine(result, torch.zeros_like(result))
     return result
 
 
-def roi_align(image, regions, indices, size, samples, scale, half):
+def roi_align(image, regions, indices, size, samples, scale, half, largest=False):
     results = []
     for region, index in zip(regions, indices):
         x0, y0, x1, y1 = region * scale - half
@@ -125,8 +129,9 @@ def roi_align(image, regions, indices, size, samples, scale, half):
         bins = []
         for row in range(size[0]):
             for column in range(size[1]):
-                bins.append(sum(pixel(image[index], y0 + height * (row + (i + 0.5) / samples), x0 + width * (column + (j + 0.5) / samples), True)
-                                for i in range(samples) for j in range(samples)) / samples**2)
+                taken = torch.stack([pixel(image[index], y0 + height * (row + (i + 0.5) / samples), x0 + width * (column + (j + 0.5) / samples),
+                                           True, torch.maximum if largest else torch.add) for i in range(samples) for j in range(samples)])
+                bins.append(taken.amax(0) if largest else taken.mean(0))
         results.append(torch.stack(bins, -1).reshape(-1, *size))
     return torch.stack(results)
 
@@ -134,6 +139,8 @@ def roi_align(image, regions, indices, size, samples, scale, half):
 regions = floats([0.3, 0.7, 5.1, 6.3], [2.2, 1.4, 9.7, 4.9], [1.1, -3.3, 4.2, 3.6])
 add("regions", "RoiAlign", [[(2, 3, 5, 6), regions, ints(0, 1, 1)]], lambda x: roi_align(x, torch.from_numpy(regions), [0, 1, 1], (2, 3), 2, 0.75, 0.5),
     output_height=2, output_width=3, sampling_ratio=2, spatial_scale=0.75)
+add("regions", "RoiAlign", [[(2, 3, 5, 6), regions, ints(0, 1, 1)]], lambda x: roi_align(x, torch.from_numpy(regions), [0, 1, 1], (2, 3), 2, 0.75, 0.5, True),
+    label="Max", mode="max", output_height=2, output_width=3, sampling_ratio=2, spatial_scale=0.75)
 
 
 def deform_conv(x, weight, offset, bias=None, mask=None, stride=1, pad=0, dilation=1, groups=1, offset_groups=1):

@@ -6,14 +6,16 @@
 //===----------------------------------------------------------------------===//
 
 // Both read images between their pixels: at places that are computed, each the
-// weighted sum of the four pixels around it. Pixels are taken as rows of
-// channels, so that the gradient of the image adds rows.
+// weighted sum of the four pixels around it; in RoiAlign's mode max it is the
+// largest of the four weighted pixels, as ONNX's reference has it. Pixels are
+// taken as rows of channels, so that the gradient of the image adds rows.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Places.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace gpuopt;
@@ -47,18 +49,21 @@ static Value betweenEnds(nn::TensorBuilder &b, Value x, double least,
       b.compare(F::OLE, x, b.splat(most, type)));
 }
 
-/// Adds up pixels of `rows` [images * height * width, channels], for images of
+/// Combines two of the four weighted pixels around a place.
+using Combination = function_ref<Value(Value, Value)>;
+
+/// Combines pixels of `rows` [images * height * width, channels], for images of
 /// the index `image`. The places are those that broadcasting y and x to `shape`
 /// gives; the result has shape [shape..., channels].
-static Value sumOfPixels(nn::TensorBuilder &b, Value rows, Value image,
-                         const Neighbours &y, const Neighbours &x,
-                         int64_t height, int64_t width,
-                         ArrayRef<int64_t> shape) {
+static Value combinedPixels(nn::TensorBuilder &b, Value rows, Value image,
+                            const Neighbours &y, const Neighbours &x,
+                            int64_t height, int64_t width,
+                            ArrayRef<int64_t> shape, Combination combine) {
   auto index = [&](Value place) { return b.broadcast(place, shape); };
   auto scaled = [&](Value place, int64_t factor) {
     return b.createOrFold<arith::MulIOp>(place, b.splat(factor, b.type(place)));
   };
-  Value base = scaled(index(image), height), sum;
+  Value base = scaled(index(image), height), whole;
   SmallVector<int64_t> wide(shape);
   wide.push_back(1);
   for (auto [row, rowWeight] : {std::pair(y.low, y.ofLow), {y.high, y.ofHigh}})
@@ -71,9 +76,9 @@ static Value sumOfPixels(nn::TensorBuilder &b, Value rows, Value image,
       Value weight = b.mul(b.broadcast(rowWeight, shape),
                            b.broadcast(columnWeight, shape));
       Value part = b.mul(taken, b.reshape(weight, wide));
-      sum = sum ? b.add(sum, part) : part;
+      whole = whole ? combine(whole, part) : part;
     }
-  return sum;
+  return whole;
 }
 
 //===----------------------------------------------------------------------===//
@@ -118,29 +123,48 @@ public:
     };
     Value image = inRange(c, normalised(c, c.input(2), shape[0]), shape[0]);
     Value pixels = withMergedRows(b, b.transpose(c.input(0), {0, 2, 3, 1}), 3);
-    Value samples = sumOfPixels(b, pixels, b.reshape(image, {regions, 1, 1}),
-                                spreadOut(rows->neighbours, alongRows),
-                                spreadOut(columns->neighbours, alongColumns),
-                                shape[2], shape[3], places);
+    Value samples = combinedPixels(
+        b, pixels, b.reshape(image, {regions, 1, 1}),
+        spreadOut(rows->neighbours, alongRows),
+        spreadOut(columns->neighbours, alongColumns), shape[2], shape[3],
+        places, [&](Value one, Value other) {
+          return takesLargest ? larger(one, other) : b.add(one, other);
+        });
     samples = b.reshape(samples, {regions, outHeight, rowSamples, outWidth,
                                   columnSamples, shape[1]});
-    Value counted = b.createOrFold<arith::AndIOp>(
-        b.broadcast(
-            b.reshape(rows->isCounted, {regions, 1, rowSamples, 1, 1, 1}),
-            {regions, 1, rowSamples, 1, columnSamples, 1}),
-        b.broadcast(
-            b.reshape(columns->isCounted, {regions, 1, 1, 1, columnSamples, 1}),
-            {regions, 1, rowSamples, 1, columnSamples, 1}));
-    counted = b.broadcast(counted, b.shape(samples));
-    Value count =
-        b.reshape(b.mul(rows->count, columns->count), {regions, 1, 1, 1, 1, 1});
-    samples = b.select(counted, samples, b.splat(0, b.type(samples)));
-    Value result = b.div(b.sum(samples, {2, 4}), count);
+    Value result = pooled(samples, *rows, *columns);
     result = b.reshape(result, {regions, outHeight, outWidth, shape[1]});
     return c.yield(b.transpose(result, {0, 3, 1, 2}));
   }
 
 private:
+  Value larger(Value one, Value other) {
+    return b.select(b.compare(F::OGE, one, other), one, other);
+  }
+
+  /// Pools [regions, height, rowSamples, width, columnSamples, channels] over
+  /// the samples that count.
+  Value pooled(Value samples, const SampledLine &rows,
+               const SampledLine &columns) {
+    int64_t rowSamples = b.shape(samples)[2],
+            columnSamples = b.shape(samples)[4];
+    SmallVector<int64_t> all{regions, 1, rowSamples, 1, columnSamples, 1};
+    Value counted = b.createOrFold<arith::AndIOp>(
+        b.broadcast(
+            b.reshape(rows.isCounted, {regions, 1, rowSamples, 1, 1, 1}), all),
+        b.broadcast(
+            b.reshape(columns.isCounted, {regions, 1, 1, 1, columnSamples, 1}),
+            all));
+    counted = b.broadcast(counted, b.shape(samples));
+    double rest = takesLargest ? -std::numeric_limits<double>::infinity() : 0;
+    samples = b.select(counted, samples, b.splat(rest, b.type(samples)));
+    if (takesLargest)
+      return b.reduce(nn::ReductionKind::Max, samples, {2, 4});
+    Value count =
+        b.reshape(b.mul(rows.count, columns.count), {regions, 1, 1, 1, 1, 1});
+    return b.div(b.sum(samples, {2, 4}), count);
+  }
+
   LogicalResult check() {
     shape = llvm::to_vector(c.type(0).getShape());
     regions = c.type(1).getRank() ? c.type(1).getDimSize(0) : 0;
@@ -157,8 +181,9 @@ private:
         !c.canCompute(regions))
       return failure();
     StringRef mode = c.node.getString("mode", "avg");
-    if (mode != "avg")
+    if (mode != "avg" && mode != "max")
       return c.fail("attribute mode = '" + mode + "' is not supported");
+    takesLargest = mode == "max";
     // Before opset 16, regions are not moved by half a pixel.
     StringRef fallback =
         c.node.getOpset() < 16 ? "output_half_pixel" : "half_pixel";
@@ -256,7 +281,7 @@ private:
   nn::TensorBuilder &b;
   SmallVector<int64_t> shape;
   int64_t regions = 0, outHeight = 1, outWidth = 1;
-  bool movesHalf = true;
+  bool movesHalf = true, takesLargest = false;
 };
 
 } // namespace
@@ -292,7 +317,9 @@ public:
     auto number = RankedTensorType::get({batch * offsetGroups}, b.getI64Type());
     Value image = b.reshape(b.create<nn::IotaOp>(number, 0),
                             {batch, offsetGroups, 1, 1, 1});
-    Value taken = sumOfPixels(b, pixels, image, y, x, size[0], size[1], places);
+    Value taken = combinedPixels(
+        b, pixels, image, y, x, size[0], size[1], places,
+        [&](Value one, Value other) { return b.add(one, other); });
     if (c.has(4))
       taken = b.mul(taken, b.reshape(c.input(4), {batch, offsetGroups, taps,
                                                   out[0], out[1], 1}));
@@ -414,7 +441,6 @@ static LogicalResult deformConv(NodeConversion &c) {
 ArrayRef<OperatorEntry> gpuopt::regionOperators() {
   static const OperatorEntry entries[] = {
       {"DeformConv", deformConv, "two spatial dimensions"},
-      {"RoiAlign", roiAlign,
-       "averages; regions are constants if sampling_ratio is 0"}};
+      {"RoiAlign", roiAlign, "regions are constants if sampling_ratio is 0"}};
   return entries;
 }

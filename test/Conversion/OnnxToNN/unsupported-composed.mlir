@@ -34,7 +34,7 @@
 // CHECK: TensorScatter (opset 28) at 'indices': operand 2 must have an index for each sample
 // CHECK: Det (opset 28) at 'not_square': the operand must have matrices of n x n elements, with n from 1 to 64
 // CHECK: RoiAlign (opset 28) at 'regions': operands must have shapes [images, channels, height, width], [regions, 4] and [regions]
-// CHECK: RoiAlign (opset 28) at 'mode': attribute mode = 'max' is not supported
+// CHECK: RoiAlign (opset 28) at 'mode': attribute mode = 'median' is not supported
 // CHECK: RoiAlign (opset 28) at 'adaptive': the regions decide how many samples are taken if sampling_ratio is 0, so operand 1 must be a constant: set sampling_ratio
 // CHECK: RoiAlign (opset 28) at 'dense': an output takes 300 samples along a dimension, but at most 256 are supported
 // CHECK: DeformConv (opset 28) at 'line': only images of two dimensions are supported
@@ -112,7 +112,7 @@ onnx.graph @g(%x: tensor<2x3xf32>, %s: tensor<2x6x1xf32>, %v: tensor<6xf32>, %im
   %y29 = onnx.node "TensorScatter"(%cache, %up2, %i) : (tensor<2x5x3xf32>, tensor<2x2x3xf32>, tensor<3xi64>) -> !onnx.unknown loc("indices")
   %y30 = onnx.node "Det"(%x) : (tensor<2x3xf32>) -> !onnx.unknown loc("not_square")
   %y31 = onnx.node "RoiAlign"(%im, %x, %i) : (tensor<1x2x4x4xf32>, tensor<2x3xf32>, tensor<3xi64>) -> !onnx.unknown loc("regions")
-  %y32 = onnx.node "RoiAlign"(%im, %rois, %i) {mode = "max"} : (tensor<1x2x4x4xf32>, tensor<3x4xf32>, tensor<3xi64>) -> !onnx.unknown loc("mode")
+  %y32 = onnx.node "RoiAlign"(%im, %rois, %i) {mode = "median"} : (tensor<1x2x4x4xf32>, tensor<3x4xf32>, tensor<3xi64>) -> !onnx.unknown loc("mode")
   %y33 = onnx.node "RoiAlign"(%im, %rois, %i) : (tensor<1x2x4x4xf32>, tensor<3x4xf32>, tensor<3xi64>) -> !onnx.unknown loc("adaptive")
   %y34 = onnx.node "RoiAlign"(%im, %rois, %i) {sampling_ratio = 300 : i64} : (tensor<1x2x4x4xf32>, tensor<3x4xf32>, tensor<3xi64>) -> !onnx.unknown loc("dense")
   %y35 = onnx.node "DeformConv"(%im, %dw3, %off) : (tensor<1x2x4x4xf32>, tensor<2x2x2xf32>, tensor<1x8x3x3xf32>) -> !onnx.unknown loc("line")
