@@ -15,6 +15,9 @@ from training import Trainer, gradients_of, train_torch
 
 STEPS = 20
 
+# The largest errors with which there is parity.
+LARGEST_LOSS, LARGEST_GRADIENT, LARGEST_FINAL_LOSS = 1e-5, 1e-4, 1e-3
+
 
 def worst_gradient(module: torch.nn.Module, gradients: dict[str, np.ndarray], prefix="") -> tuple[float, str]:
     """The largest error of a parameter's gradient and the parameter's name.
@@ -50,7 +53,7 @@ class Parity:
     final_loss: float
 
     def holds(self) -> bool:
-        return self.loss <= 1e-5 and self.gradient <= 1e-4 and self.final_loss <= 1e-3
+        return self.loss <= LARGEST_LOSS and self.gradient <= LARGEST_GRADIENT and self.final_loss <= LARGEST_FINAL_LOSS
 
 
 def in_double(case: Case) -> Case:
@@ -72,6 +75,17 @@ def rounding(case: Case, change=0.0) -> tuple[float, str]:
     return worst_gradient(exact.module, gradients)
 
 
+def drift(case: Case) -> float:
+    """How far the loss of PyTorch's own training in single precision is, after STEPS steps, from that in double precision."""
+    single, double = (adamw(one)[-1] for one in (copy.deepcopy(case), in_double(case)))
+    return relative(single, double)
+
+
+def adamw(case: Case) -> list[float]:
+    """PyTorch's losses over STEPS steps."""
+    return train_torch(case, STEPS, lambda p: torch.optim.AdamW(p, lr=case.learning_rate, weight_decay=0.0), max_grad_norm=1.0)
+
+
 def relative(ours: float, expected: float) -> float:
     return abs(ours - expected) / abs(expected)
 
@@ -85,7 +99,7 @@ def measure(case: Case, folder: Path) -> Parity:
     once, long = copy.deepcopy(case), copy.deepcopy(case)
     first = train_torch(once, 1, lambda p: torch.optim.SGD(p, lr=0.0))[0]
     gradient, parameter = worst_gradient(once.module, gradients)
-    expected = train_torch(long, STEPS, lambda p: torch.optim.AdamW(p, lr=case.learning_rate, weight_decay=0.0), max_grad_norm=1.0)
+    expected = adamw(long)
     result = trainer.run(
         case.inputs, case.labels, learning_rate=case.learning_rate, lr_scheduler_type="constant", max_steps=STEPS
     )

@@ -13,7 +13,8 @@ EXPERTS = dict(GROUPED, experts_implementation="batched_mm", num_experts_per_tok
 HEADS_OF_8 = dict(GROUPED, head_dim=8)
 SOURCE_AND_TARGET = dict(
     d_model=32, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2, decoder_attention_heads=2, encoder_ffn_dim=64,
-    decoder_ffn_dim=64, max_position_embeddings=32, dropout=0.0, bos_token_id=0, forced_eos_token_id=None,
+    decoder_ffn_dim=64, max_position_embeddings=32, dropout=0.0, attention_dropout=0.0, bos_token_id=0,
+    forced_eos_token_id=None,
 )
 T5 = dict(d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4, dropout_rate=0.0)
 LATENT = dict(
