@@ -104,6 +104,7 @@ def start_gpuopt(name: str, program: Program, options: argparse.Namespace) -> Si
     command = [str(program.folder / "build" / "trainer"), "--no-shuffle", "--lr-scheduler-type=constant"]
     command += [f"--data={name}={file}" for name, file in program.data.items()] + [f"--labels={program.labels}"]
     command += [f"--max-steps={FOREVER}", f"--num-threads={options.threads}", f"--max-grad-norm={options.max_grad_norm}"]
+    command += ["--logging-steps=1"]  # which `Side` reads
     side = Side(name, [*command, f"--output-dir={folder}"], folder)
     side.seconds = program.seconds
     return side
