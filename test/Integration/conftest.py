@@ -11,7 +11,7 @@ sys.path[:0] = [str(ROOT / "python"), str(Path(__file__).resolve().parent)]
 pytest_plugins = ["side_by_side"]
 
 # The first of a run side by side, so that no worker waits for them at the end.
-LONGEST = ["test_precision", "test_emulated", "test_emulated_ops", "test_emulated_faults", "test_models", "test_zoo", "test_exported_functions",
+LONGEST = ["test_precision", "test_emulated", "test_emulated_bottlenecks", "test_emulated_ops", "test_emulated_faults", "test_models", "test_zoo", "test_exported_functions",
            "test_conv_plans", "test_budget", "test_ops", "test_loss_scaling"]
 
 

@@ -275,10 +275,11 @@ static LogicalResult tile(NodeConversion &c) {
 // Parts
 //===----------------------------------------------------------------------===//
 
-/// Returns the concatenation of `first` with the operands that come next, or of
-/// fewer of them, that an earlier node has made; null if there is none.
+/// Returns the longest concatenation of `first` with operands that come next
+/// that an earlier node has made; null if there is none.
 static nn::ConcatOp earlierConcat(Block *block, Value first,
                                   ArrayRef<Value> next, int64_t axis) {
+  nn::ConcatOp longest;
   for (Operation *user : first.getUsers()) {
     auto made = dyn_cast<nn::ConcatOp>(user);
     if (!made || int64_t(made.getDim()) != axis || made->getBlock() != block ||
@@ -286,10 +287,11 @@ static nn::ConcatOp earlierConcat(Block *block, Value first,
       continue;
     ValueRange others = made.getInputs().drop_front();
     if (others.size() <= next.size() &&
-        llvm::equal(others, next.take_front(others.size())))
-      return made;
+        llvm::equal(others, next.take_front(others.size())) &&
+        (!longest || made.getInputs().size() > longest.getInputs().size()))
+      longest = made;
   }
-  return {};
+  return longest;
 }
 
 /// Has a concatenation that begins as an earlier one does read that one, as the

@@ -35,7 +35,7 @@ static bool opensTemplate(StringRef line, size_t at) {
          (isAlnum(line[at - 1]) || line[at - 1] == '_');
 }
 static bool closesTemplate(StringRef line, size_t at) {
-  return line[at] == '>' && at > 0 && !StringRef(" -").contains(line[at - 1]);
+  return line[at] == '>' && at > 0 && !StringRef(" ->").contains(line[at - 1]);
 }
 
 /// Returns the last of the outermost places within kColumns; if there is none,
@@ -80,8 +80,8 @@ void cxx::printLine(raw_ostream &stream, StringRef text) {
     if (!best.at)
       break;
     // Brackets far to the right leave too little room.
-    indent =
-        best.indent && best.indent <= kColumns * 2 / 5 ? best.indent : first + 4;
+    bool hasRoom = best.indent && best.indent <= kColumns * 2 / 5;
+    indent = hasRoom ? best.indent : first + 4;
     stream << StringRef(line).take_front(best.at).rtrim() << "\n";
     line = std::string(indent, ' ') + line.substr(best.at);
   }

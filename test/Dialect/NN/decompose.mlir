@@ -228,7 +228,20 @@ func.func @no_sums_of_convolution(%x: tensor<4x3x3x3xf32>, %w: tensor<8x3x1x1xf3
 // ONE: %[[BOTH:.*]] = nn.concat %{{[0-9]+}}, %arg1 dim 1
 // ONE: %[[NEW:.*]] = nn.slice %[[BOTH]] [0, 8, 0, 0] [4, 4, 3, 3]
 // ONE: nn.slice %[[NEW]] [0, 0, 0, 0] [1, 4, 1, 1]
-func.func @dense_block(%x: tensor<4x4x3x3xf32>, %y: tensor<4x4x3x3xf32>, %c: tensor<12xf32>) -> tensor<4x3x3x12xf32> {
+func.func @dense_block(%x: tensor<4x4x3x3xf32>, %y: tensor<4x4x3x3xf32>, %c: tensor<12xf32>) -> (tensor<4x3x3x12xf32>, tensor<4x8x3x3xf32>) {
+  %0 = nn.concat %x, %y dim 1 : tensor<4x4x3x3xf32>, tensor<4x4x3x3xf32>
+  %1 = nn.concat %0, %y dim 1 : tensor<4x8x3x3xf32>, tensor<4x4x3x3xf32>
+  %2 = nn.transpose %1 [0, 2, 3, 1] : tensor<4x12x3x3xf32>
+  %3:5 = nn.batch_norm %2, %c, %c, %c, %c epsilon 1.0e-5 momentum 0.1
+      : tensor<4x3x3x12xf32>, tensor<12xf32>, tensor<12xf32>, tensor<12xf32>, tensor<12xf32>
+  return %3#0, %0 : tensor<4x3x3x12xf32>, tensor<4x8x3x3xf32>
+}
+
+// A concatenation that nothing else reads has no statistics of its own.
+// CHECK-LABEL: func.func @joined_in_steps
+// CHECK-NOT: nn.concat {{.*}} dim 3
+// CHECK: return
+func.func @joined_in_steps(%x: tensor<4x4x3x3xf32>, %y: tensor<4x4x3x3xf32>, %c: tensor<12xf32>) -> tensor<4x3x3x12xf32> {
   %0 = nn.concat %x, %y dim 1 : tensor<4x4x3x3xf32>, tensor<4x4x3x3xf32>
   %1 = nn.concat %0, %y dim 1 : tensor<4x8x3x3xf32>, tensor<4x4x3x3xf32>
   %2 = nn.transpose %1 [0, 2, 3, 1] : tensor<4x12x3x3xf32>

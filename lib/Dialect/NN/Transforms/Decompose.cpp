@@ -211,8 +211,9 @@ Value channelsFrom(TensorBuilder &b, ConcatOp concat, int64_t first) {
 
 /// Returns the mean and the variance of each channel of a batch norm's input.
 /// Where the first channels are a concatenation by themselves, as in a dense
-/// block, these have that one's statistics, which its own batch norm needs as
-/// well: only the other channels are read.
+/// block, these have that one's statistics, and only the other channels are
+/// read. One that nothing else reads has no batch norm of its own, whose
+/// statistics they could be.
 std::pair<Value, Value> batchStatistics(TensorBuilder &b, Value x,
                                         bool oneRead) {
   if (auto conv = withoutZeroBias(x).getDefiningOp<ConvWithSumsOp>())
@@ -224,7 +225,7 @@ std::pair<Value, Value> batchStatistics(TensorBuilder &b, Value x,
   auto inner =
       concat ? concat.getInputs()[0].getDefiningOp<ConcatOp>() : ConcatOp();
   int64_t channels = transpose ? transpose.getPermutation()[last] : last;
-  if (inner && int64_t(concat.getDim()) == channels &&
+  if (inner && !inner->hasOneUse() && int64_t(concat.getDim()) == channels &&
       inner.getDim() == concat.getDim()) {
     auto place = [&](Value part) {
       return transpose ? b.transpose(part, transpose.getPermutation()) : part;

@@ -132,14 +132,15 @@ inline AttentionChanges changes_of(const AttentionShape &s,
 template <int HeadSize, AttentionScores Scores, class T>
 void check_attention_kernels(const AttentionShape &s,
                              const AttentionOptions &o) {
-  const bool are_scores =
-      Scores == AttentionScores::Changed ||
-      Scores == attention_scores_of(changes_of(s, o), HeadSize, sizeof(T) == 2);
-  if (s.key_size > HeadSize || s.value_size > HeadSize || !are_scores)
+  if (s.key_size > HeadSize || s.value_size > HeadSize)
     throw Error("attention with heads of " + std::to_string(s.key_size) +
                 " and " + std::to_string(s.value_size) +
-                " elements calls kernels that are not for its heads, or not "
-                "for what its options do with scores");
+                " elements calls kernels for " + std::to_string(HeadSize) +
+                "; attention_head_of gives the right ones");
+  if (Scores != AttentionScores::Changed &&
+      Scores != attention_scores_of(changes_of(s, o), HeadSize, sizeof(T) == 2))
+    throw Error("attention calls kernels that do not do with scores what its "
+                "options say; attention_scores_of gives the right ones");
 }
 
 // attention<HeadSize, Scores>(ctx, shape, q, k, v, y, statistics, options)
@@ -147,8 +148,8 @@ void check_attention_kernels(const AttentionShape &s,
 //                                      statistics, dy, dq, dk, dv, options)
 //
 // HeadSize is attention_head_of(the larger of key_size and value_size), and
-// Scores are those of attention_scores_of: they choose the GPU's kernels. On
-// the host they choose nothing.
+// Scores are those of attention_scores_of: they choose the GPU's kernels. The
+// host, which has no such kernels, only checks them.
 //
 // T is float, f16 or bf16. The statistics are floats, dense: [2, batch,
 // queries], first the largest scores (scaled, capped, biased and masked), then

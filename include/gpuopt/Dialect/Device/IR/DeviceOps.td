@@ -268,11 +268,11 @@ def Device_CallOp : Device_StepOpBase<"call",
   let description = [{
     The call is printed as `function<templateArguments...>(ctx, arguments...)`.
     An argument of a template is the type of elements, a number, or the name of
-    a constant of the runtime; any other argument is an operand, an integer, a floating-point number, `null`, the
-    `state` of the step, or a constant of a struct type; a name before it is
-    printed as a comment. Arguments in braces are the fields of one more
-    argument, which holds options. The program includes `header` if
-    gpuopt/runtime.h does not.
+    a constant of the runtime. Any other argument is an operand, an integer, a
+    floating-point number, `null`, the `state` of the step, or a constant of a
+    struct type; a name before it is printed as a comment. Arguments in braces
+    are the fields of one more argument, which holds options. The program
+    includes `header` if gpuopt/runtime.h does not.
 
     ```mlir
     device.call "gemm"(GemmShape kGemm4x8x4 {m = 4, n = 8, k = 4}, %a, %b, %c, {bias = %d})

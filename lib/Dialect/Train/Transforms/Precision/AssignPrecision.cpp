@@ -210,9 +210,12 @@ private:
     insertCasts(*clone, half, copied);
     kernels::padRows(clone->getBody().front(), model);
     kernels::markInPlace(clone->getBody().front());
-    StepScheduleOptions options{arenaBudget(copied.getArrayRef()), effort,
-                                /*searchSmallest=*/false, allowOffload,
-                                takesAny};
+    StepScheduleOptions options;
+    options.budgetInBytes = arenaBudget(copied.getArrayRef());
+    options.effort = effort;
+    options.searchSmallest = false;
+    options.allowsOffload = allowOffload;
+    options.takesAny = takesAny;
     auto result = scheduleStep(*clone, model, options, *ladders);
     auto *scheduled = std::get_if<ScheduledStep>(&result);
     double total = scheduled ? scheduled->plainTimeInNanoseconds +
