@@ -1,4 +1,4 @@
-//===- Profile.cpp - What each kernel of a step takes --------------===//
+//===- Profile.cpp - What each kernel of a step takes ---------------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

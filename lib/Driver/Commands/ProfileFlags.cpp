@@ -1,4 +1,4 @@
-//===- ProfileFlags.cpp - The flags of steps that are profiled ---------===//
+//===- ProfileFlags.cpp - The flags of steps that are profiled ------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

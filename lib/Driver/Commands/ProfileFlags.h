@@ -1,4 +1,4 @@
-//===- ProfileFlags.h - Flags of profiled steps ----------- -*- C++ -*-===//
+//===- ProfileFlags.h - Flags of profiled steps -----------------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

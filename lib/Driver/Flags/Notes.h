@@ -1,5 +1,4 @@
-//===- Notes.h - What a command tells if it succeeds ----------- -*- C++
-//-*-===//
+//===- Notes.h - What a command tells if it succeeds ------------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
