@@ -94,7 +94,7 @@ static Expected<JudgedRun> judgeRun(const std::string &run) {
     Expected<KeyAverages> profile = readProfile(run);
     if (!profile)
       return profile.takeError();
-    add_profile(*profile, judged.figures);
+    add_profile(*profile, judged.description.traits, judged.figures);
   }
   judged.verdict = judge(judged.description.traits, judged.figures);
   Expected<json::Object> plan = readPlan(run, judged.description.command);

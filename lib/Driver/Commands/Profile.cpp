@@ -75,7 +75,7 @@ static void printProfile(const KeyAverages &profile,
     figures->step_ms = profile.step_ns / 1e6 / steps;
     figures->data_wait_ms = profile.data_wait_ns / 1e6 / steps;
   }
-  add_profile(profile, *figures);
+  add_profile(profile, traits, *figures);
   outs() << table_of(profile);
   if (std::string note = describe_difference(*figures); !note.empty())
     outs() << "note: " << note << "\n";

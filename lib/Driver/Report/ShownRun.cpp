@@ -23,7 +23,7 @@ static void judgeRun(ShownRun &run) {
     return;
   }
   if (run.profile)
-    add_profile(*run.profile, *figures);
+    add_profile(*run.profile, run.description->traits, *figures);
   if (std::string note = describe_difference(*figures); !note.empty())
     run.notes.push_back("T" + note.substr(1) + ".");
   run.verdict = describe(judge(run.description->traits, *figures));

@@ -422,6 +422,31 @@ TEST_F(PictureLoaderTest, ABadRecordIsAnErrorUnlessItIsSkipped) {
   }
 }
 
+// The place of a sample in a batch is that of the record that was read.
+TEST_F(PictureLoaderTest, PlacesAreThoseOfWhatReplacesBadRecords) {
+  write_shard({5, 9});
+  for (const bool shuffles : {false, true}) {
+    LoaderOptions skipping = options(2);
+    skipping.shuffle = shuffles;
+    Context ctx(1);
+    const auto batches = loader(ctx, skipping);
+    std::vector<char> memory(kElements * 4 + kBatch * 8);
+    testing::internal::CaptureStderr();
+    for (int i = 0; i < 2 * kSamples / kBatch; i++) {
+      batches->deliver(memory.data());
+      for (int64_t k = 0; k < kBatch; k++) {
+        int64_t label;
+        memcpy(&label, memory.data() + kElements * 4 + k * 8, 8);
+        const std::string place = batches->place_of(0, k);
+        EXPECT_NE(place.find("member '" + std::to_string(label) + ".jpg'"),
+                  std::string::npos)
+            << place << " is of sample " << label;
+      }
+    }
+    testing::internal::GetCapturedStderr();
+  }
+}
+
 // The only bad sample comes in every epoch. In a validation it is the last one,
 // with which the last batch is filled up.
 TEST_F(PictureLoaderTest, ABadRecordCountsOnce) {

@@ -320,20 +320,11 @@ TEST_F(VerdictTest, JudgesByAProfile) {
   profile.rows = {{"copy", "", "forward", 2, 60e6, 8e6, 0, 4e6, 1, 1},
                   {"gemm", "", "forward", 2, 40e6, 1e6, 1e9, 30e6, 1, 1},
                   {"adamw", "", "optimizer", 2, 20e6, 4e6, 1e6, 2e6, 1, 1}};
-  add_profile(profile, measured);
+  add_profile(profile, run, measured);
   EXPECT_DOUBLE_EQ(measured.calls_ms, 60);
   EXPECT_DOUBLE_EQ(measured.memory_ms, 40);
   EXPECT_DOUBLE_EQ(measured.optimizer_ms, 10);
   EXPECT_DOUBLE_EQ(measured.short_ms, 0);
-  EXPECT_FALSE(is_short_call(39e3, 10e3, "cuda"));
-  EXPECT_TRUE(is_short_call(39e3, 9e3, "cuda"));
-  EXPECT_FALSE(is_short_call(39e3, 0, "cuda"));
-  EXPECT_FALSE(is_short_call(39e3, 9e3, "host"));
-  EXPECT_TRUE(is_short_call(49e3, 4e3, "host")); // a thread had to wake up
-  EXPECT_FALSE(is_short_call(49e3, 5e3, "host"));
-  EXPECT_FALSE(is_short_call(51e3, 4e3, "host"));
-  EXPECT_FALSE(is_short_call(49e3, 4e3, "cuda"));
-  EXPECT_FALSE(is_short_call(39e3, 0, "host"));
   EXPECT_NE(text().find("limits are 67 % of a step by the profile (a step took "
                         "100.0 ms)"),
             std::string::npos)
@@ -347,6 +338,25 @@ TEST_F(VerdictTest, JudgesByAProfile) {
       << text();
 }
 
+TEST_F(VerdictTest, ShortCallsAreHardlyMoreThanTheirLaunch) {
+  run.target = "cuda";
+  EXPECT_FALSE(is_short_call(39e3, 10e3, run));
+  EXPECT_TRUE(is_short_call(39e3, 9e3, run));
+  EXPECT_FALSE(is_short_call(39e3, 0, run));
+  EXPECT_FALSE(is_short_call(49e3, 4e3, run));
+  run.target = "host";
+  EXPECT_FALSE(is_short_call(39e3, 9e3, run));
+  EXPECT_TRUE(is_short_call(49e3, 4e3, run)); // a thread had to wake up
+  EXPECT_FALSE(is_short_call(49e3, 5e3, run));
+  EXPECT_FALSE(is_short_call(51e3, 4e3, run));
+  EXPECT_FALSE(is_short_call(39e3, 0, run));
+  run.wait_policy = "passive";
+  EXPECT_TRUE(is_short_call(49e3, 4e3, run));
+  run.wait_policy = "active"; // threads did not sleep
+  EXPECT_FALSE(is_short_call(49e3, 4e3, run));
+  EXPECT_TRUE(is_short_call(19e3, 4e3, run));
+}
+
 // Steps of the run may be faster than the profiled ones, in which threads had
 // not yet learnt how to wait for the next kernel.
 TEST_F(VerdictTest, JudgesByTheTimeOfTheRun) {
@@ -356,13 +366,13 @@ TEST_F(VerdictTest, JudgesByTheTimeOfTheRun) {
   profile.step_ns = 2 * 0.51e6;
   profile.rows = {{"gemm", "", "forward", 20, 0.9e6, 8e3, 0, 9.2e4, 1, 1}};
   measured.step_ms = 0.51;
-  add_profile(profile, measured); // calls of 45 us are not short
+  add_profile(profile, run, measured); // calls of 45 us are not short
   EXPECT_NEAR(measured.calls_ms, 0.45, 1e-9);
   EXPECT_EQ(measured.short_ms, 0);
   EXPECT_EQ(describe_difference(measured), "");
   EXPECT_EQ(judge(run, measured).bound, "memory-bound");
   measured = {10, 0.22, 0, 0, 0, 0, 0, 0};
-  add_profile(profile, measured); // calls of 19.4 us are
+  add_profile(profile, run, measured); // calls of 19.4 us are
   EXPECT_NEAR(measured.calls_ms, 0.45 * 22 / 51, 1e-9);
   EXPECT_NEAR(measured.short_ms, measured.calls_ms, 1e-9);
   EXPECT_EQ(judge(run, measured).bound, "launch-bound");
@@ -371,17 +381,27 @@ TEST_F(VerdictTest, JudgesByTheTimeOfTheRun) {
             "on average, without waits for data: the verdict takes the shares "
             "of the profile and the time of the run");
   measured = {10, 0.52, 0.02, 0, 0, 0, 0, 0}; // a wait is no difference
-  add_profile(profile, measured);
+  add_profile(profile, run, measured);
   EXPECT_EQ(describe_difference(measured), "");
   // Kernels of a GPU take their time in a graph as well, where they fit into
   // the step.
-  profile.target = "cuda";
+  profile.target = run.target = "cuda";
   measured = {10, 0.46, 0, 0, 0, 0, 0, 0};
-  add_profile(profile, measured);
+  add_profile(profile, run, measured);
   EXPECT_NEAR(measured.calls_ms, 0.45, 1e-9);
+  profile.step_ns = 2 * 0.9e6; // of single launches
+  measured = {10, 0.46, 0, 0, 0, 0, 0, 0};
+  add_profile(profile, run, measured);
+  EXPECT_NEAR(measured.calls_ms, 0.45, 1e-9);
+  EXPECT_EQ(describe_difference(measured),
+            "the profiled steps took 0.90 ms each and the run's steps 0.46 ms "
+            "on average, without waits for data: the verdict takes the times "
+            "of calls as they were profiled");
   measured = {10, 0.22, 0, 0, 0, 0, 0, 0};
-  add_profile(profile, measured);
+  add_profile(profile, run, measured);
   EXPECT_NEAR(measured.calls_ms, 0.22, 1e-9);
+  EXPECT_NE(describe_difference(measured).find("the shares of the profile and"),
+            std::string::npos);
 }
 
 TEST_F(ProfileTest, KeepsHowThreadsWaited) {

@@ -125,5 +125,48 @@ TEST_F(TrainerNotFiniteTest, NamesTheInputBeforeTheResultThatIsNotFinite) {
   EXPECT_NE(result, std::string::npos) << error;
 }
 
+// The data of inputs that are in memory.
+TEST(InputsNotFinite, AreNamedWithTheirPlaces) {
+  static const char *const checked[] = {"loss"};
+  const InputInfo inputs[] = {{{"x", Type::F32, 2, {2, 2}, 0, 16}},
+                              {{"scale", Type::F32, 0, {}, 16, 4}},
+                              {{"bias", Type::F32, 1, {3}, 20, 12}},
+                              {{"y", Type::F32, 1, {2}, 32, 8}}};
+  Program program{};
+  program.name = "tiny";
+  program.batch_size = 2;
+  program.inputs = inputs;
+  program.checked = checked;
+  Context ctx(1);
+  auto told = [&](std::vector<int> bad) {
+    float values[10] = {};
+    for (int at : bad)
+      values[at] = NAN;
+    FiniteWatch watch(ctx, program, reinterpret_cast<char *>(values),
+                      [](int input, int64_t place) {
+                        return std::to_string(input) + ":" +
+                               std::to_string(place);
+                      });
+    StepState state{};
+    state.first_not_finite = 0;
+    testing::internal::CaptureStderr();
+    watch.batch();
+    watch.step(1, 1.0, state);
+    return testing::internal::GetCapturedStderr();
+  };
+  const std::string result =
+      "tiny: step 1: 'loss' is the first that is infinite or NaN\n";
+  EXPECT_EQ(told({}), result);
+  auto of = [&](const std::string &names) {
+    return "tiny: step 1: the data of input " + names +
+           " is infinite or NaN\n" + result;
+  };
+  EXPECT_EQ(told({3}), of("'x' (0:1)"));
+  // One value for all samples has no place in the data.
+  EXPECT_EQ(told({4}), of("'scale'"));
+  EXPECT_EQ(told({7}), of("'bias'"));
+  EXPECT_EQ(told({0, 4, 9}), of("'x' (0:0), 'scale', 'y' (3:1)"));
+}
+
 } // namespace
 } // namespace gpuopt

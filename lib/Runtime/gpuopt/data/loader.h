@@ -157,13 +157,9 @@ public:
   // Returns where a sample of the batch that was delivered last lies, in the
   // data of an input; empty if it is not known, as of samples that are mixed.
   std::string place_of(size_t input, int64_t place) const {
-    if (options.mix.are_given() || delivered == 0)
+    if (options.mix.are_given() || delivered_samples.empty())
       return "";
-    const int64_t batch = delivered - 1, per_epoch = batches_per_epoch();
-    const int64_t at = batch % per_epoch * options.batch_size + place;
-    const Permutation order(options.seed, uint64_t(batch / per_epoch), samples);
-    return sources[input]->place(options.shuffle ? order(at)
-                                                 : std::min(at, samples - 1));
+    return sources[input]->place(delivered_samples[size_t(place)]);
   }
 
   // Puts the next batch into the program's inputs; returns the milliseconds
@@ -202,6 +198,7 @@ public:
       copy_of(delivered).used.record(ctx);
       prepared.copied.synchronize(); // before a worker fills the batch again
     }
+    delivered_samples.swap(prepared.samples);
     {
       const std::lock_guard<std::mutex> lock(mutex);
       unused.push_back(&prepared);
@@ -243,6 +240,7 @@ private:
   struct PreparedBatch {
     char *staging = nullptr;
     int64_t ready = -1;                 // the batch that lies here
+    std::vector<int64_t> samples;       // of which it is
     std::string problem;                // why the batch is not there
     std::vector<BadSample> bad_records; // that others have replaced
     Event copied;
@@ -386,6 +384,7 @@ private:
     const int64_t per_epoch = batches_per_epoch(), epoch = batch / per_epoch;
     const int64_t first = batch % per_epoch * options.batch_size;
     const Permutation order(options.seed, uint64_t(epoch), samples);
+    prepared.samples.resize(size_t(options.batch_size));
     for (int64_t k = 0; k < options.batch_size; k++) {
       SampleDraw draw;
       draw.sample =
@@ -409,7 +408,9 @@ private:
     const int64_t sample = draw.sample;
     for (uint64_t attempt = 1;; attempt++)
       try {
-        return read_sample(prepared, draw, place);
+        read_sample(prepared, draw, place);
+        prepared.samples[size_t(place)] = draw.sample;
+        return;
       } catch (const BadRecord &problem) {
         if (!options.skips_bad_records || attempt == kMostAttempts)
           throw;
@@ -465,6 +466,7 @@ private:
   DataSources sources;
   LoaderOptions options;
   int64_t samples = 0;
+  std::vector<int64_t> delivered_samples; // of the batch in the inputs
   size_t batch_bytes = 0;
   std::vector<size_t> offsets;
   std::deque<PreparedBatch> ring;

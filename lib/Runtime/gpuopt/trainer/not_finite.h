@@ -14,12 +14,13 @@ inline double without_nan_sign(double value) {
   return value != value ? double(NAN) : value;
 }
 
-// "'a', 'b', 'c' and 4 more".
+// "'a', 'b' (where it is), 'c' and 4 more".
 class NameList {
 public:
-  void add(const char *name) {
+  void add(const char *name, const std::string &place = "") {
     if (count++ < kMostNames)
-      names += std::string(names.empty() ? "'" : ", '") + name + "'";
+      names += std::string(names.empty() ? "'" : ", '") + name + "'" +
+               (place.empty() ? "" : " (" + place + ")");
   }
   bool empty() const { return count == 0; }
   std::string text() const {
@@ -132,29 +133,27 @@ private:
 
   std::string inputs_not_finite() {
     NameList names;
-    std::string first;
     for (int i = 0; i < program.inputs.count; i++) {
       const TensorInfo &tensor = program.inputs.data[i].tensor;
       std::vector<char> copy(tensor.bytes);
       copy_to_host(ctx, copy.data(), memory + tensor.offset, copy.size());
-      const int64_t place = first_not_finite(tensor, copy);
-      if (place < 0)
-        continue;
-      names.add(tensor.name);
-      if (first.empty())
-        first = place_of(i, place);
+      if (!detail::all_finite(tensor.type, copy.data(), copy.size()))
+        names.add(tensor.name, first_place(i, copy));
     }
-    return names.text() + (first.empty() ? "" : " (" + first + ")");
+    return names.text();
   }
-  // Returns the first sample of a batch that is not finite; -1 if all are.
-  int64_t first_not_finite(const TensorInfo &tensor,
-                           const std::vector<char> &batch) const {
-    const size_t samples = size_t(program.batch_size),
-                 bytes = batch.size() / samples;
-    for (size_t i = 0; i < samples; i++)
-      if (!detail::all_finite(tensor.type, batch.data() + i * bytes, bytes))
-        return int64_t(i);
-    return -1;
+  // Returns where the first sample of a batch lies that is not finite; empty if
+  // that is not known, as of an input that is one for all samples.
+  std::string first_place(int input, const std::vector<char> &batch) const {
+    const TensorInfo &tensor = program.inputs.data[input].tensor;
+    if (tensor.rank == 0 || tensor.shape[0] != program.batch_size)
+      return "";
+    const size_t bytes = batch.size() / size_t(program.batch_size);
+    int64_t sample = 0;
+    while (detail::all_finite(tensor.type,
+                              batch.data() + size_t(sample) * bytes, bytes))
+      sample++;
+    return place_of(input, sample);
   }
 
   void tell_result(int64_t number, int64_t result) {

@@ -150,7 +150,7 @@ public:
       *sum /= double(figures.steps);
     if (!is_interrupted && !is_quiet)
       seconds_for_advice = advice_seconds(figures.step_ms);
-    add_profile(profile, means);
+    add_profile(profile, traits, means);
     const bool plans_follow =
         seconds_for_advice > 0 && getenv(kAdvisorVariable);
     if (const std::string note = describe_difference(means); !note.empty())

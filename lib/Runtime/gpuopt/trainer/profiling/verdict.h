@@ -49,6 +49,8 @@ struct RunFigures {
   double calls_ms = 0, optimizer_ms = 0, memory_ms = 0, short_ms = 0;
   // A profiled step, and its wait for data; they are not scaled to the run's.
   double profiled_step_ms = 0, profiled_wait_ms = 0;
+  // What turns times of the profile into those above.
+  double profile_scale = 1;
 };
 
 struct Verdict {
@@ -66,16 +68,16 @@ struct Verdict {
 // Whether a call is hardly more than its launch: it is very short, or short and
 // far above the least time that the device could take. On the host, where a
 // thread that sleeps takes tens of microseconds to wake up, a call that is
-// still farther above it may be longer. Nanoseconds; the limit is 0 if it is
-// not known.
-inline bool is_short_call(double ns, double limit_ns,
-                          const std::string &target) {
+// still farther above it may be longer, unless threads waited without sleep.
+// Nanoseconds; the limit is 0 if it is not known.
+inline bool is_short_call(double ns, double limit_ns, const RunTraits &run) {
   constexpr double kFar = 4, kVeryFar = 10;
-  const bool is_host = target == "host";
+  const bool is_host = run.target == "host";
+  const bool may_sleep = is_host && run.wait_policy != "active";
   const double very_short = is_host ? 5e3 : 1e4;
   const double factor = limit_ns > 0 ? ns / limit_ns : 0;
   return ns < very_short || (ns < 4 * very_short && factor > kFar) ||
-         (is_host && ns < 10 * very_short && factor > kVeryFar);
+         (may_sleep && ns < 10 * very_short && factor > kVeryFar);
 }
 
 // Returns how many bytes the device of the limits moves in a nanosecond: what
@@ -111,13 +113,15 @@ inline double scale_to_run(const KeyAverages &profile, const RunFigures &run) {
   return calls_ns > own_ns ? own_ns / calls_ns : 1;
 }
 
-// Adds what a profile says. The figures of the run are there already.
-inline void add_profile(const KeyAverages &profile, RunFigures &figures) {
+// Adds what a profile of a run says. The figures of the run are there already.
+inline void add_profile(const KeyAverages &profile, const RunTraits &run,
+                        RunFigures &figures) {
   if (profile.steps == 0)
     return;
   const double bandwidth = bytes_per_ns(profile.rows);
   const double scale = scale_to_run(profile, figures);
   const double steps = double(profile.steps);
+  figures.profile_scale = scale;
   figures.profiled_step_ms = profile.step_ns / 1e6 / steps;
   figures.profiled_wait_ms = profile.data_wait_ns / 1e6 / steps;
   for (const KeyAverage &row : profile.rows) {
@@ -129,13 +133,14 @@ inline void add_profile(const KeyAverages &profile, RunFigures &figures) {
       figures.memory_ms += ms;
     const double calls = double(row.calls);
     if (is_short_call(scale * row.nanoseconds / calls, row.limit_ns / calls,
-                      profile.target))
+                      run))
       figures.short_ms += ms;
   }
 }
 
 // Returns a note if the profiled steps were not like those of the run; else
-// nothing. Waits for data, which calls do not share, do not count.
+// nothing. Waits for data, which calls do not share, do not count. The note
+// says which times the verdict takes.
 inline std::string describe_difference(const RunFigures &figures) {
   constexpr double kMuch = 1.2;
   const double own = figures.step_ms - figures.data_wait_ms;
@@ -145,8 +150,10 @@ inline std::string describe_difference(const RunFigures &figures) {
     return "";
   return "the profiled steps took " + ms_text(profiled) +
          " each and the run's steps " + ms_text(own) +
-         " on average, without waits for data: the verdict takes the shares "
-         "of the profile and the time of the run";
+         " on average, without waits for data: the verdict takes the " +
+         (figures.profile_scale == 1
+              ? "times of calls as they were profiled"
+              : "shares of the profile and the time of the run");
 }
 
 namespace detail {
@@ -231,8 +238,8 @@ inline Verdict judge(const RunTraits &run, const RunFigures &measured) {
   const bool are_short =
       has_profile
           ? measured.short_ms >= kManyShort * all
-          : run.launches > 0 && is_short_call(1e6 * step / launches,
-                                              1e6 * all / launches, run.target);
+          : run.launches > 0 &&
+                is_short_call(1e6 * step / launches, 1e6 * all / launches, run);
   if (are_short)
     return {"launch-bound",
             has_profile ? "calls that are hardly more than their launch are " +
