@@ -39,6 +39,7 @@ struct ProfiledSteps {
   std::string of; ///< The folder that the user has given.
   RunCommand command;
   ProfileSchedule schedule;
+  bool isChosen = false; ///< Whether flags say which steps are profiled.
   /// Where the user wants their files; they are removed without it.
   std::optional<std::string> output;
   std::string run; ///< That is given the profile; may be empty.
@@ -107,6 +108,10 @@ static void tellFiles(const ProfiledSteps &steps, StringRef output) {
             "--output-dir FOLDER keeps them\n";
 }
 
+/// Set by Ctrl-C, which ends the trainer, after whose end the scratch folder is
+/// removed. The trainer may end as after its last step.
+static volatile std::sig_atomic_t wasInterrupted = 0;
+
 /// Runs a trainer with more flags and returns its exit status.
 static int runTrainer(const RunCommand &command,
                       ArrayRef<std::string> flagsBefore,
@@ -119,13 +124,14 @@ static int runTrainer(const RunCommand &command,
   SmallVector<StringRef> arguments(all.begin(), all.end());
   std::string problem;
   outs().flush();
-  // Ctrl-C ends the trainer, after whose end the scratch folder is removed.
-  std::signal(SIGINT, [](int) {});
+  std::signal(SIGINT, [](int) { wasInterrupted = 1; });
   int status =
       sys::ExecuteAndWait(program, arguments, std::nullopt, {},
                           /*SecondsToWait=*/0, /*MemoryLimit=*/0, &problem);
   if (problem == strsignal(SIGPIPE)) // its output's reader has ended
     return 128 + SIGPIPE;
+  if (wasInterrupted)
+    return 128 + SIGINT;
   return problem.empty() ? status : failure("'" + program + "': " + problem);
 }
 
@@ -154,6 +160,8 @@ static std::optional<RunFigures> figuresIn(StringRef run, int64_t begunAt) {
 static int learnStepTime(ProfiledSteps &steps, const ScratchFolder &scratch) {
   constexpr int64_t kMostWarm = 100000;
   std::string output = scratch.pathOf("first");
+  errs() << "gpuopt: running 3 steps of '" << steps.of
+         << "' to learn how long one takes\n";
   if (int status = runTrainer(
           steps.command, {"--logging-steps=0", "--save-steps=0", "--quiet"},
           {"--max-steps=3", "--output-dir=" + output}))
@@ -161,6 +169,30 @@ static int learnStepTime(ProfiledSteps &steps, const ScratchFolder &scratch) {
   if (std::optional<RunFigures> figures = figuresIn(output, /*begunAt=*/0))
     steps.schedule = scheduleFor(figures->step_ms, kMostWarm);
   return 0;
+}
+
+/// Tells that steps are being run, which may take a while.
+static void tellStart(const ProfiledSteps &steps) {
+  errs() << "gpuopt: running ";
+  if (steps.isChosen)
+    errs() << "steps of '" << steps.of << "' as the flags say\n";
+  else
+    errs() << steps.schedule.cycle() << " steps of '" << steps.of
+           << "' to profile the last " << steps.schedule.active << "\n";
+}
+
+/// Tells how many of the steps that were run are profiled.
+static void tellProfiled(const ProfiledSteps &steps, int64_t profiled,
+                         StringRef output, int64_t begunAt) {
+  outs() << (steps.isChosen ? "" : "the last ") << profiled;
+  if (Expected<RunMetrics> metrics = readMetrics(output))
+    outs() << " of " << count_if(metrics->steps, [&](double step) {
+      return step > double(begunAt);
+    });
+  else
+    consumeError(metrics.takeError());
+  outs() << " steps of '" << steps.of
+         << "', which were run for this profile:\n";
 }
 
 /// Runs the steps and prints their profile. `isKnown` is whether their schedule
@@ -196,6 +228,7 @@ static int runSteps(ProfiledSteps &steps, bool isKnown) {
   std::vector<std::string> behind;
   if (!steps.output)
     behind.push_back("--output-dir=" + output);
+  tellStart(steps);
   if (int status = runTrainer(steps.command, before, behind))
     return status;
   Expected<KeyAverages> profile = readProfile(output);
@@ -205,12 +238,20 @@ static int runSteps(ProfiledSteps &steps, bool isKnown) {
   Expected<RunDescription> description = readRunDescription(output);
   if (!description)
     return failure(toString(description.takeError()));
-  outs() << "the last " << profile->steps << " of " << steps.schedule.cycle()
-         << " steps of '" << steps.of
-         << "', which were run for this profile:\n";
+  tellProfiled(steps, profile->steps, output, description->traits.begun_at);
   printProfile(*profile, steps.figures, description->traits);
   tellFiles(steps, output);
   return 0;
+}
+
+/// Returns whether flags that the user has added say which steps are run or
+/// profiled.
+static bool chooseSteps(ArrayRef<std::string> flags) {
+  return any_of(
+      ArrayRef<StringRef>{"--max-steps", "--num-train-epochs", "--profile",
+                          "--profile-wait", "--profile-warmup",
+                          "--profile-active", "--profile-repeat", "--resume"},
+      [&](StringRef name) { return valueOf(name, flags).has_value(); });
 }
 
 static int profileProgram(const ProfileOptions &options) {
@@ -233,12 +274,8 @@ static int profileProgram(const ProfileOptions &options) {
   steps.output = valueOf("--output-dir", options.arguments);
   steps.schedule = scheduleFor(/*stepMs=*/0, /*mostWarm=*/0);
   // A user who says which steps are run wants no others.
-  bool isKnown = any_of(ArrayRef<StringRef>{"--max-steps", "--num-train-epochs",
-                                            "--profile", "--resume"},
-                        [&](StringRef name) {
-                          return valueOf(name, options.arguments).has_value();
-                        });
-  return runSteps(steps, isKnown);
+  steps.isChosen = chooseSteps(options.arguments);
+  return runSteps(steps, /*isKnown=*/steps.isChosen);
 }
 
 /// Prints the profile that a run has.
@@ -296,8 +333,8 @@ int gpuopt::profileRun(const ProfileOptions &options) {
   steps.output = valueOf("--output-dir", added);
   std::optional<RunFigures> figures =
       figuresIn(options.folder, description->traits.begun_at);
-  bool isChosen = valueOf("--max-steps", added) || valueOf("--profile", added);
-  steps.schedule = figures && !isChosen
+  steps.isChosen = chooseSteps(added);
+  steps.schedule = figures && !steps.isChosen
                        ? scheduleFor(figures->step_ms, figures->steps + 1)
                        : scheduleFor(/*stepMs=*/0, /*mostWarm=*/0);
   if (options.arguments.empty()) { // the steps are those of the run
