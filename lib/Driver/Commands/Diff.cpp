@@ -12,6 +12,7 @@
 #include "Report/RunDiff.h"
 #include "gpuopt/Driver/Runs.h"
 #include "gpuopt/Target/Cxx/PlanVersion.h"
+#include "gpuopt/device/time_text.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_names.h"
 #include "gpuopt/trainer/folder_marks.h"
 #include "llvm/Support/FileSystem.h"
@@ -72,7 +73,24 @@ private:
     if (!b)
       return b.takeError();
     differs |= printMetricsDiff(*a, *b, outs());
+    outs() << "step_ms: " << meanTimeOf(first, *a) << " and "
+           << meanTimeOf(second, *b) << " on average, without the first step\n";
     return Error::success();
+  }
+
+  /// Times of steps never agree, so only their means are told. As for advice,
+  /// they are of the process that ran last.
+  static std::string meanTimeOf(StringRef run, const RunMetrics &metrics) {
+    int64_t begunAt = 0;
+    if (Expected<RunDescription> description = readRunDescription(run))
+      begunAt = description->traits.begun_at;
+    else // a run that ended before its first step
+      consumeError(description.takeError());
+    if (Expected<RunFigures> figures = figuresOf(metrics, run, begunAt))
+      return ms_text(figures->step_ms);
+    else
+      consumeError(figures.takeError());
+    return "unknown (fewer than two steps)";
   }
 
   Error plans(const std::string &a, const std::string &b) {
@@ -89,14 +107,19 @@ private:
     return Error::success();
   }
 
-  /// A run that was killed has none.
+  /// A run that was killed or has diverged has none.
   void tellMissingWeights() {
     differs |= hasFile(first, kModelFile) != hasFile(second, kModelFile);
-    for (const std::string &run : {first, second})
-      if (!hasFile(run, kModelFile))
-        outs() << kModelFile << ": '" << run
-               << "' has none, as a run writes it at its end; compare "
-                  "checkpoints, or let the run end by --resume=auto\n";
+    for (const std::string &run : {first, second}) {
+      if (hasFile(run, kModelFile))
+        continue;
+      outs() << kModelFile << ": '" << run
+             << "' has none: its run still goes on, was killed or has diverged";
+      if (auto checkpoints = checkpoints_in(run); !checkpoints.empty())
+        outs() << "; compare checkpoints, the last of which is '"
+               << checkpoints.back().path << "'";
+      outs() << "\n";
+    }
   }
 
   Error weightsOf(ArrayRef<StringRef> names) {

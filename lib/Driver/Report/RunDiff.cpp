@@ -8,7 +8,6 @@
 #include "Report/RunDiff.h"
 
 #include "Files/Distance.h"
-#include "gpuopt/device/time_text.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -74,13 +73,6 @@ static std::vector<AtStep> curveOf(const RunMetrics &metrics,
   return curve;
 }
 
-static double meanOf(ArrayRef<double> values) {
-  double sum = 0;
-  for (double value : values)
-    sum += value;
-  return values.empty() ? 0 : sum / double(values.size());
-}
-
 bool gpuopt::printMetricsDiff(const RunMetrics &first, const RunMetrics &second,
                               raw_ostream &os) {
   bool differs = false;
@@ -102,12 +94,6 @@ bool gpuopt::printMetricsDiff(const RunMetrics &first, const RunMetrics &second,
     if (auto other = second.evalMetrics.find(name);
         other != second.evalMetrics.end())
       differs |= printCurve("eval_" + name, values, other->second, os);
-  auto meanTime = [](const RunMetrics &run) { // the first is not like others
-    ArrayRef<double> times = run.of(StepMetric::StepMilliseconds);
-    return ms_text(meanOf(times.drop_front(times.size() > 1)));
-  };
-  os << "step_ms: " << meanTime(first) << " and " << meanTime(second)
-     << " on average, without the first step\n";
   return differs;
 }
 

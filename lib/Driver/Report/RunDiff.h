@@ -15,8 +15,8 @@
 namespace gpuopt {
 
 /// Prints the first step in which each number of two runs differs, and by how
-/// much, and how they end. Times of steps never agree, so only their means are
-/// told. Returns whether any number but a time differs.
+/// much, and how they end; but for times, which never agree. Returns whether
+/// any number differs.
 bool printMetricsDiff(const RunMetrics &first, const RunMetrics &second,
                       llvm::raw_ostream &os);
 
