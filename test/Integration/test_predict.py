@@ -238,6 +238,13 @@ def test_pictures_are_seen_as_the_run_has_seen_them(model, run_gpuopt, tmp_path)
     assert [line["file"] for line in lines["flat"]] == ["a.jpg", "b.jpg", "c.jpg"]
     assert lines["flat"] == lines["given"]
     assert [line["values"] for line in lines["flat"]] == [line["values"] for line in lines["shard"]]
+    # What a run without a transform for validations has drawn is left out.
+    description = json.loads((tmp_path / "run" / "run.json").read_text())
+    drawn = "rand_augment(2, 9), resize((8, 8)), random_horizontal_flip(p=0.1), normalize(mean=[0.5, 0.5, 0.5], std=0.5)"
+    description["command"] = ["t", "--transform", drawn]
+    (tmp_path / "run" / "run.json").write_text(json.dumps(description))
+    output = run_gpuopt("predict", tmp_path / "run", *flags, f"--data=x={tmp_path}/new", "-o", tmp_path / "drawn")
+    assert "gpuopt: pictures are seen as in the run: --transform 'resize((8, 8)), normalize(mean=[0.5, 0.5, 0.5], std=0.5)'\n" in output
     assert [line["file"] for line in lines["shard"]] == [f"{'long-' * 30}{i:04}.jpg" for i in range(3)]
     for line in lines["flat"]:
         assert line["names"] == [{0: "cat", 1: "dog"}.get(number) for number in line["classes"]]

@@ -77,8 +77,10 @@ LogicalResult Compilation::runTo(Phase last) {
   for (Phase phase : allPhases().drop_front(phasesDone)) {
     if (phase > last)
       break;
-    if (failed(run(phase)))
+    if (failed(run(phase))) {
+      explainBudget();
       return failure();
+    }
     ++phasesDone;
     if (!options.dumpPhasesTo.empty() && failed(dump(phase)))
       return failure();
@@ -144,6 +146,16 @@ LogicalResult Compilation::checkParams(StringRef flag, StringRef names) {
     return success();
   return report(flag + " '" + names + "' matches no parameter of the model"),
          failure();
+}
+
+void Compilation::explainBudget() {
+  std::string measured = noteOn("memory budget");
+  if (!unmetBudget() || measured.empty())
+    return;
+  std::string text = "  note: --memory-budget=auto is " + measured + "\n";
+  diagnostics += text;
+  if (!isQuiet)
+    llvm::errs() << text;
 }
 
 void Compilation::report(const Twine &error) {

@@ -50,6 +50,8 @@ private:
   mlir::LogicalResult checkParams(llvm::StringRef flag, llvm::StringRef names);
   mlir::LogicalResult takeCosts();
   mlir::LogicalResult dump(Phase phase);
+  /// Says where a budget that cannot be met comes from, if gpuopt chose it.
+  void explainBudget();
   void report(const llvm::Twine &error);
 
   const DriverOptions &options;

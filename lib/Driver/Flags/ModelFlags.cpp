@@ -12,6 +12,7 @@
 #include "Files/SourceModel.h"
 #include "Files/TrainedPictures.h"
 #include "Flags/CompileFlags.h"
+#include "Flags/Notes.h"
 #include "Flags/SettingFlags.h"
 #include "gpuopt/Target/Cxx/PlanVersion.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_names.h"
@@ -62,8 +63,7 @@ static Error adoptPictures(DriverOptions &options) {
     return transform.takeError();
   if (transform->empty())
     return Error::success();
-  errs() << "gpuopt: pictures are seen as in the run: --transform '"
-         << *transform << "'\n";
+  addNote("pictures are seen as in the run: --transform '" + *transform + "'");
   options.data.transform = *transform;
   options.runArguments.push_back("--transform=" + *transform);
   return Error::success();

@@ -20,6 +20,13 @@ static std::vector<std::string> &keptNotes() {
 
 void gpuopt::addNote(const Twine &text) { keptNotes().push_back(text.str()); }
 
+std::string gpuopt::noteOn(StringRef subject) {
+  for (StringRef note : keptNotes())
+    if (note.consume_front(subject) && note.consume_front(": "))
+      return note.str();
+  return "";
+}
+
 void gpuopt::printNotes() {
   for (const std::string &note : keptNotes())
     errs() << "gpuopt: " << note << "\n";

@@ -9,12 +9,17 @@
 #define GPUOPT_LIB_DRIVER_FLAGS_NOTES_H
 
 #include "llvm/ADT/Twine.h"
+#include <string>
 
 namespace gpuopt {
 
 /// Keeps what gpuopt has chosen for the user, as a target. It is not told at
 /// once: an error comes alone, so that nobody has to look for it.
 void addNote(const llvm::Twine &text);
+
+/// Returns what the note "SUBJECT: TEXT" says, for an error that it explains;
+/// nothing if there is none.
+std::string noteOn(llvm::StringRef subject);
 
 /// Prints each note as "gpuopt: TEXT", once.
 void printNotes();

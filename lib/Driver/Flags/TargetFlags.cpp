@@ -100,10 +100,11 @@ static Expected<int64_t> freeBytes(const TargetInfo &target) {
   if (!memory)
     return createStringError("--memory-budget=auto: " +
                              toString(memory.takeError()));
+  if (memory->budgetInBytes <= 0) // 0 would be no limit
+    return createStringError("--memory-budget=auto: no memory is free: " +
+                             memory->description);
   addNote("memory budget: " + planning::formatBytes(memory->budgetInBytes) +
           " (" + memory->description + ")");
-  if (memory->budgetInBytes <= 0) // 0 would be no limit
-    return createStringError("--memory-budget=auto: no memory is free");
   return memory->budgetInBytes;
 }
 

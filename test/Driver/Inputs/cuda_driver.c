@@ -1,5 +1,6 @@
 /* The calls of a CUDA driver that has 6 GiB free of 8, for tests; nothing, with
-   GPU_IS_FULL in the environment, and with GPU_IS_BROKEN none that works. With
+   GPU_IS_FULL in the environment, 513 MiB with GPU_IS_BUSY, and with
+   GPU_IS_BROKEN no call works. With
    GPU_IS_OLD it is of compute capability 7.9, not 8.9. Built with OLD_DRIVER it
    lacks the last one. */
 #include <stddef.h>
@@ -45,7 +46,9 @@ int cuCtxSetCurrent(void *context) {
 }
 #ifndef OLD_DRIVER
 int cuMemGetInfo_v2(size_t *free, size_t *all) {
-  *free = getenv("GPU_IS_FULL") ? 0 : (size_t)6 << 30;
+  *free = getenv("GPU_IS_FULL")   ? 0
+          : getenv("GPU_IS_BUSY") ? (size_t)513 << 20
+                                  : (size_t)6 << 30;
   *all = (size_t)8 << 30;
   return !has_context;
 }
