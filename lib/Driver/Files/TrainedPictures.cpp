@@ -12,20 +12,24 @@
 #include "gpuopt/trainer/checkpoints/checkpoint_names.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 using namespace gpuopt;
 
-/// Returns the folder, or the one above, that has a file; empty if none has.
+/// Returns the folder that has a file: that of a run, or for a checkpoint also
+/// the one above, which is that of its run. Empty if none has. What lies above
+/// the folder of a run is not of the run.
 static std::string folderWith(StringRef folder, StringRef file) {
   SmallString<256> path(folder);
   if (sys::fs::make_absolute(path))
     return "";
   sys::path::remove_dots(path, /*remove_dot_dot=*/true);
-  for (StringRef each : {StringRef(path), sys::path::parent_path(path)})
-    if (hasFile(each, file))
-      return each.str();
-  return "";
+  if (hasFile(path, file))
+    return path.str().str();
+  StringRef above = sys::path::parent_path(path);
+  bool isCheckpoint = step_in_name(sys::path::filename(path).str()) >= 0;
+  return isCheckpoint && hasFile(above, file) ? above.str() : "";
 }
 
 /// Returns the last value of a flag in a command; empty if it is not given.
@@ -81,11 +85,12 @@ static Expected<std::string> withoutAugmentations(StringRef folder,
 
 Expected<std::string> gpuopt::transformOfRun(StringRef folder) {
   std::string run = folderWith(folder, kRunTraitsFile);
-  if (run.empty())
-    return "";
-  Expected<RunDescription> description = readRunDescription(run);
-  if (!description) { // It is of another version.
-    consumeError(description.takeError());
+  Expected<RunDescription> description =
+      readRunDescription(run.empty() ? folder : StringRef(run));
+  if (!description) {
+    errs() << "gpuopt: warning: pictures are seen as they are, because it is "
+              "not known what the run has done to them: "
+           << toString(description.takeError()) << "; say it by --transform\n";
     return "";
   }
   if (std::string text = valueIn(description->command, "--eval-transform");

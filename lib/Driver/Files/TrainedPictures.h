@@ -15,8 +15,9 @@ namespace gpuopt {
 
 /// Returns what the run in a folder, or the run of a checkpoint, has done to
 /// pictures where it validated or, if it was not told, where it trained: then
-/// without what augments them. Empty if that is not known or nothing. Fails
-/// where it trained on random crops, which a prediction cannot repeat.
+/// without what augments them. Empty if that is nothing, or not known, of which
+/// it warns. Fails where it trained on random crops, which a prediction cannot
+/// repeat.
 llvm::Expected<std::string> transformOfRun(llvm::StringRef folder);
 
 /// Returns the file with the names of a run's classes; empty if there is none.
