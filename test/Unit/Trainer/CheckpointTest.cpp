@@ -166,6 +166,57 @@ TEST_F(BestCheckpointTest, OneThatIsNotKeptIsTold) {
   EXPECT_EQ(output.find("best validation"), std::string::npos) << output;
 }
 
+// A run goes on from a checkpoint that has later ones of another course beside
+// it.
+TEST_F(BestCheckpointTest, ThoseOfAnotherRunAreNotNamed) {
+  ASSERT_EQ(run("a", flags({"--save-steps=2"})), 0) << error;
+  const int64_t best = best_step("a");
+  ASSERT_GT(best, 2);
+  ASSERT_LT(best, 30) << "the test is of a loss that rises again";
+  const std::string line = " after step " + std::to_string(best),
+                    none = line + ", which has no checkpoint; --save-best "
+                                  "keeps one\n",
+                    name = "/checkpoint-" + std::to_string(best);
+  const std::string from = folder / "a/checkpoint-2";
+  for (const char *out : {"b", "a"}) {
+    ASSERT_EQ(run(out, flags({"--resume", from})), 0) << error;
+    EXPECT_NE(output.find(none), std::string::npos) << out << output;
+  }
+  ASSERT_EQ(run("b", flags({"--resume", from, "--save-steps=2"})), 0) << error;
+  EXPECT_NE(output.find(line + ", checkpoint '" + folder / "b" + name + "'\n"),
+            std::string::npos)
+      << output;
+  // What lies in another folder is of no run before this one's first step.
+  const std::string last = folder / "a/checkpoint-30";
+  std::filesystem::create_directories(folder / "c");
+  std::filesystem::rename(folder / ("a" + name), folder / ("c" + name));
+  write_file(folder / "c/.gpuopt-results", "");
+  ASSERT_EQ(run("c", flags({"--resume", last})), 0) << error;
+  EXPECT_NE(output.find(none), std::string::npos) << output;
+}
+
+TEST_F(BestCheckpointTest, LiesBesideTheFirstHoweverItIsSpelled) {
+  ASSERT_EQ(run("a", flags({"--save-steps=2"})), 0) << error;
+  const int64_t best = best_step("a");
+  ASSERT_LT(best, 30) << "the test is of a loss that rises again";
+  const std::string name = "checkpoint-" + std::to_string(best);
+  const auto before = std::filesystem::current_path();
+  auto expect_name = [&](const std::string &from, const std::string &found) {
+    EXPECT_EQ(run("b", flags({"--resume", from})), 0) << error;
+    EXPECT_NE(output.find(", checkpoint '" + found + "'\n"), std::string::npos)
+        << from << ": " << output;
+  };
+  expect_name(folder / "a/checkpoint-30/", folder / "a/" + name);
+  std::filesystem::current_path(folder / "a");
+  expect_name("checkpoint-30", name);
+  expect_name("checkpoint-30/", name);
+  expect_name("./checkpoint-30", name);
+  expect_name(name, name);
+  std::filesystem::current_path(folder / "a/checkpoint-30");
+  expect_name(".", "../" + name);
+  std::filesystem::current_path(before);
+}
+
 TEST_F(BestCheckpointTest, RegularOnesStayWhenABetterComes) {
   ASSERT_EQ(run("a", flags({"--save-best", "--save-steps=2"})), 0) << error;
   EXPECT_EQ(steps_in("a").size(), 15u);

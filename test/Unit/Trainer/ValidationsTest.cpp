@@ -47,6 +47,21 @@ TEST_F(ValidationsTest, TooManyWithoutGainEndTheRun) {
   EXPECT_EQ(numbers("b", "eval_loss").size(), 2u);
 }
 
+TEST_F(ValidationsTest, NumbersThatAreAllNaNEndTheRunToo) {
+  const std::vector<float> nan(64 * 4, NAN);
+  write_file(folder / "nan.npy", npy("<f4", "(64, 4)", bytes_of(nan)));
+  ASSERT_EQ(
+      run("a", {"--max-steps=60", "--early-stopping-patience=2",
+                "--eval-steps=2", "--eval-data", "x=" + folder / "nan.npy",
+                "--eval-labels", folder / "eval.npy"}),
+      0)
+      << error;
+  const std::string line = "stops early after step 6 of 60: none of the "
+                           "validations had a finite loss\n";
+  EXPECT_NE(output.find(line), std::string::npos) << output;
+  EXPECT_EQ(output.find("best validation"), std::string::npos) << output;
+}
+
 TEST_F(ValidationsTest, AResumedRunCountsOn) {
   ASSERT_EQ(run("whole", flags({"--early-stopping-patience=3"})), 0) << error;
   const auto losses = numbers("whole", "eval_loss");

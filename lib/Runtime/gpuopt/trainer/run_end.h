@@ -3,7 +3,6 @@
 #pragma once
 
 #include "gpuopt/settings/metric_names.h"
-#include "gpuopt/trainer/checkpoints/checkpoint_folder.h"
 #include "gpuopt/trainer/settings.h"
 #include "gpuopt/trainer/validations.h"
 
@@ -30,25 +29,19 @@ inline const char *flag_of_steps(const TrainingSettings &s) {
 } // namespace detail
 
 // Returns the best validation of a run that ends after `step`, and where the
-// weights of its step are; empty if there was none. `resumed` is the checkpoint
-// that the run went on from; an earlier one may lie beside it.
+// weights of its step are; empty if there was none. `checkpoint` is the folder
+// with these weights; empty if there is none.
 inline std::string describe_best(const TrainingSettings &s,
                                  const ValidationHistory &history, int64_t step,
-                                 const std::string &resumed) {
+                                 const std::string &checkpoint) {
   const std::string metric = detail::best_metric_text(s, history);
   const int64_t best = history.best_step;
   if (metric.empty() || best == 0)
     return "";
   const std::string text =
       "best validation: " + metric + " after step " + std::to_string(best);
-  std::vector<std::string> folders{s.output_dir};
-  if (!resumed.empty())
-    folders.push_back(std::filesystem::path(resumed).parent_path().string());
-  std::error_code code;
-  for (const std::string &folder : folders)
-    if (const std::string path = checkpoint_path(folder, best);
-        std::filesystem::exists(path + "/" + kChecksumsFile, code))
-      return text + ", checkpoint '" + path + "'";
+  if (!checkpoint.empty())
+    return text + ", checkpoint '" + checkpoint + "'";
   if (best == step)
     return text + ", the last one";
   return text + ", which has no checkpoint" +
@@ -59,11 +52,14 @@ inline std::string describe_best(const TrainingSettings &s,
 inline std::string describe_early_stop(const TrainingSettings &s,
                                        const ValidationHistory &history,
                                        int64_t step, int64_t steps) {
-  const std::string metric = detail::best_metric_text(s, history);
+  const std::string metric = detail::best_metric_text(s, history),
+                    text = "stops early after step " + std::to_string(step) +
+                           " of " + std::to_string(steps) + ": ";
   const bool is_loss = s.metric_for_best_model == kLossMetric;
-  return "stops early after step " + std::to_string(step) + " of " +
-         std::to_string(steps) + ": the last " +
-         std::to_string(history.stopping_bad) +
+  if (metric.empty())
+    return text + "none of the validations had a finite " +
+           s.metric_for_best_model;
+  return text + "the last " + std::to_string(history.stopping_bad) +
          " validations were not better than " +
          (is_loss ? metric.substr(metric.find(' ') + 1) : metric);
 }

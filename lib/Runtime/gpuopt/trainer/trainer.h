@@ -149,7 +149,8 @@ private:
     }
     metrics.end();
     const int status = stops_early() ? tell_interrupt(has_trained) : 0;
-    say(describe_best(s, validations, step, checkpoints.start_path()));
+    say(describe_best(s, validations, step,
+                      checkpoints.path_of(validations.best_step)));
     printf("weights: %s\n", weights_file().c_str());
     if (!watch->loss_is_lost())
       return status;

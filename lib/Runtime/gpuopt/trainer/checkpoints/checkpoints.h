@@ -67,10 +67,12 @@ public:
     if (!outcome->lost.empty())
       return outcome;
     const bool is_whole = outcome->problem.empty();
-    if (is_whole)
+    if (is_whole) {
       last = checkpoint_path(s.output_dir, outcome->step);
-    else
+      whole_steps.insert(outcome->step);
+    } else {
       tell_failure(*outcome);
+    }
     if (is_whole && written.step > 0)
       kept_best = written;
     if (candidate.step == outcome->step)
@@ -81,6 +83,28 @@ public:
   const std::string &last_path() const { return last; }
   bool last_is_of(int64_t step) const {
     return last == checkpoint_path(s.output_dir, step);
+  }
+  // Returns the folder of the checkpoint of a step of this run, or of the run
+  // that it goes on from; empty if there is none. Folders may have checkpoints
+  // of another course of the run, which are not taken for its own.
+  std::string path_of(int64_t of_step) const {
+    std::string path;
+    if (of_step > first.step)
+      path = whole_steps.count(of_step) > 0
+                 ? checkpoint_path(s.output_dir, of_step)
+                 : "";
+    else if (of_step == first.step)
+      path = first_path;
+    else // beside the first one, however that is spelled
+      path =
+          (std::filesystem::path(first_path) / checkpoint_path("..", of_step))
+              .lexically_normal()
+              .string();
+    std::error_code code;
+    const bool is_there =
+        !path.empty() &&
+        std::filesystem::exists(path + "/" + kChecksumsFile, code);
+    return is_there ? path : "";
   }
   // Whether --resume=auto takes the last one: it is the latest in the folder,
   // and what was written can be read.
@@ -133,6 +157,7 @@ private:
   const Program &program;
   const Settings &s;
   std::string first_path, last;
+  std::set<int64_t> whole_steps; // of the checkpoints that this run has written
   RunState first;
   struct Validation {
     double score = 0;
