@@ -253,6 +253,14 @@ def test_pictures_are_seen_as_the_run_has_seen_them(model, run_gpuopt, tmp_path)
     samples = [json.loads(line) for line in (tmp_path / "arrays" / "samples.jsonl").read_text().splitlines()]
     assert samples == [{"sample": i, "file": name} for i, name in enumerate(["cat/0.jpg", "cat/1.jpg", "dog/0.jpg", "dog/1.jpg"])]
     assert f"wrote {tmp_path}/arrays/samples.jsonl: the files of the samples" in output
+    # Arrays of other samples have no files of these; a list that is no prediction's stays.
+    run_gpuopt("predict", tmp_path / "run", *flags, f"--data=x={folder / 'x.npy'}", "-o", tmp_path / "arrays", "--top-k=1")
+    assert (tmp_path / "arrays" / "samples.jsonl").exists(), "the arrays are those of before"
+    output = run_gpuopt("predict", tmp_path / "run", *flags, f"--data=x={folder / 'x.npy'}", "-o", tmp_path / "arrays")
+    assert not (tmp_path / "arrays" / "samples.jsonl").exists() and "samples.jsonl" not in output
+    (tmp_path / "arrays" / "samples.jsonl").write_text('{"sample": 0, "text": "of the user"}\n')
+    run_gpuopt("predict", tmp_path / "run", *flags, f"--data=x={folder / 'x.npy'}", "-o", tmp_path / "arrays")
+    assert (tmp_path / "arrays" / "samples.jsonl").exists(), "no prediction has written it"
     # A run on labels without names forgets those of the one before.
     for data, labels in (tmp_path / "train", tmp_path / "train"), (folder / "x.npy", folder / "y.npy"):
         run_gpuopt("train", folder / "model.onnx", "--target=host", "--batch-size=2", "--data", f"x={data}", "--labels", labels, "--logits=logits",

@@ -57,10 +57,10 @@ public:
       predict(std::min(program.batch_size, loader->sample_count() - done),
               done);
     }
+    if (s.top_k == 0 && names.files.empty())
+      remove_samples(samples_path()); // they are not those of these arrays
     for (const auto &result : results)
       result->commit();
-    if (s.top_k == 0 && !names.files.empty())
-      write_samples(samples_path(), names.files);
     tell_results(seconds_since(start));
   }
 
@@ -210,6 +210,8 @@ private:
                                                       loader->sample_count()));
       batch.resize(std::max(batch.size(), output->bytes));
     }
+    if (s.top_k == 0 && !names.files.empty())
+      results.push_back(std::make_unique<SamplesFile>(samples_path(), names));
   }
 
   //===--------------------------------------------------------------------===//
@@ -258,9 +260,9 @@ private:
       if (!each.empty())
         printf("%s\n", each.c_str());
     for (const auto &result : results) {
-      copy_to_host(session.ctx, batch.data(),
-                   session.memory + result->output.offset,
-                   result->output.bytes);
+      if (const TensorInfo *output = result->output)
+        copy_to_host(session.ctx, batch.data(), session.memory + output->offset,
+                     output->bytes);
       result->append(batch.data(), samples);
     }
   }
@@ -276,8 +278,6 @@ private:
   void tell_results(double seconds) const {
     for (const auto &result : results)
       printf("wrote %s\n", result->describe().c_str());
-    if (s.top_k == 0 && !names.files.empty())
-      printf("wrote %s: the files of the samples\n", samples_path().c_str());
     printf("%.0f samples/s\n", double(loader->sample_count()) / seconds);
   }
 

@@ -8,6 +8,8 @@
 #include "gpuopt/program/program.h"
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <numeric>
 #include <set>
@@ -31,13 +33,15 @@ inline std::string file_name_of(const std::string &output,
   return free_name;
 }
 
-// A file to which the results of one output are appended, batch by batch.
+// A file to which the results of one output are appended, batch by batch, or
+// what is known of the samples without any output.
 class ResultFile {
 public:
-  ResultFile(std::string path, const TensorInfo &output)
+  ResultFile(std::string path, const TensorInfo *output)
       : path(std::move(path)), output(output) {}
   virtual ~ResultFile() = default;
-  // Takes the first `samples` of a batch that lies at `elements`.
+  // Takes the first `samples` of a batch; those of the output lie at
+  // `elements`.
   virtual void append(const uint8_t *elements, int64_t samples) = 0;
   // Gives the file its name; until then there is none.
   virtual void commit() = 0;
@@ -45,11 +49,11 @@ public:
   virtual std::string describe() const = 0;
 
   const std::string path;
-  const TensorInfo &output;
+  const TensorInfo *const output; // or null
 
 protected:
   int64_t elements_of_sample() const {
-    return detail::product(detail::sample_shape(output));
+    return detail::product(detail::sample_shape(*output));
   }
 };
 
@@ -57,14 +61,14 @@ protected:
 class ArrayFile : public ResultFile {
 public:
   ArrayFile(const std::string &path, const TensorInfo &output, int64_t samples)
-      : ResultFile(path, output), shape(shape_of(output, samples)),
+      : ResultFile(path, &output), shape(shape_of(output, samples)),
         writer(path, output.type, shape) {}
   void append(const uint8_t *elements, int64_t samples) override {
     writer.append(elements, samples * elements_of_sample());
   }
   void commit() override { writer.commit(); }
   std::string describe() const override {
-    return path + ": " + name_of(output.type) + " " + shape_text(shape);
+    return path + ": " + name_of(output->type) + " " + shape_text(shape);
   }
 
 private:
@@ -120,12 +124,12 @@ class TopClassesFile : public ResultFile {
 public:
   TopClassesFile(const std::string &path, const TensorInfo &output, int64_t k,
                  const PredictionNames &known)
-      : ResultFile(path, output), k(k), known(known), file(path) {}
+      : ResultFile(path, &output), k(k), known(known), file(path) {}
   void append(const uint8_t *elements, int64_t samples) override {
     const int64_t classes = elements_of_sample();
     for (int64_t sample = 0; sample < samples; sample++) {
       const uint8_t *row =
-          elements + size_t(sample * classes) * size_of(output.type);
+          elements + size_t(sample * classes) * size_of(output->type);
       const std::string line = line_of(row, classes);
       file.write(line.data(), line.size());
       count++;
@@ -134,13 +138,13 @@ public:
   void commit() override { file.commit(); }
   std::string describe() const override {
     return path + ": the best classes of " + std::to_string(count) +
-           " samples, by output '" + output.name + "'";
+           " samples, by output '" + output->name + "'";
   }
 
 private:
   std::string line_of(const uint8_t *row, int64_t classes) const {
     auto value = [&](int64_t i) {
-      return detail::number_at(output.type, row, i);
+      return detail::number_at(output->type, row, i);
     };
     std::string numbers, names, values;
     for (const int64_t place : greatest_of(value, classes, k)) {
@@ -161,11 +165,11 @@ private:
 
   // Returns an element with as many digits as its type has.
   std::string text_of(const uint8_t *row, int64_t place) const {
-    if (!is_fraction(output.type))
-      return std::to_string(detail::integer_at(output.type, row, place));
-    const double value = detail::number_at(output.type, row, place);
+    if (!is_fraction(output->type))
+      return std::to_string(detail::integer_at(output->type, row, place));
+    const double value = detail::number_at(output->type, row, place);
     char text[40];
-    snprintf(text, sizeof text, output.type == Type::F64 ? "%.17g" : "%.9g",
+    snprintf(text, sizeof text, output->type == Type::F64 ? "%.17g" : "%.9g",
              value);
     return std::isfinite(value) ? text : "null";
   }
@@ -176,15 +180,38 @@ private:
   int64_t count = 0; // of samples so far
 };
 
-// The files of all samples, beside arrays, a line of JSON each.
-inline void write_samples(const std::string &path,
-                          const std::vector<std::string> &files) {
-  AtomicFile file(path);
-  for (size_t sample = 0; sample < files.size(); sample++) {
-    const std::string line = begin_of_line(int64_t(sample), files) + "}\n";
-    file.write(line.data(), line.size());
+// The files of all samples, beside arrays, a line of JSON each:
+// {"sample": 0, "file": "a.jpg"}.
+class SamplesFile : public ResultFile {
+public:
+  SamplesFile(const std::string &path, const PredictionNames &known)
+      : ResultFile(path, /*output=*/nullptr), known(known), file(path) {}
+  void append(const uint8_t *, int64_t samples) override {
+    for (const int64_t end = count + samples; count < end; count++) {
+      const std::string line = begin_of_line(count, known.files) + "}\n";
+      file.write(line.data(), line.size());
+    }
   }
-  file.commit();
+  void commit() override { file.commit(); }
+  std::string describe() const override {
+    return path + ": the files of the samples";
+  }
+
+private:
+  const PredictionNames &known;
+  AtomicFile file;
+  int64_t count = 0; // of samples so far
+};
+
+// Removes the files of the samples that an earlier prediction has written. What
+// is no such file stays.
+inline void remove_samples(const std::string &path) {
+  std::ifstream file(path);
+  std::string line;
+  std::error_code code;
+  if (std::getline(file, line) &&
+      line.rfind("{\"sample\": 0, \"file\": ", 0) == 0)
+    std::filesystem::remove(path, code);
 }
 
 // What a language model has added to each prompt, a line of JSON each:
