@@ -12,14 +12,19 @@ namespace gpuopt {
 
 constexpr char kChecksumsFile[] = "checksums.txt";
 
-// Returns "3610a686 12345 NAME": the checksum, the bytes and the name of a
-// file of a folder.
+// Returns "3610a686 12345 NAME": the checksum and the number of bytes that a
+// file has, and its name.
+inline std::string checksum_line(const uint8_t *data, size_t bytes,
+                                 const std::string &name) {
+  char checksum[16];
+  snprintf(checksum, sizeof checksum, "%08x", crc32(data, bytes));
+  return std::string(checksum) + " " + std::to_string(bytes) + " " + name;
+}
+// Returns that of a file of a folder.
 inline std::string checksum_line(const std::string &folder,
                                  const std::string &name) {
   const MappedFile file(folder + "/" + name);
-  char checksum[16];
-  snprintf(checksum, sizeof checksum, "%08x", crc32(file.data, file.bytes));
-  return std::string(checksum) + " " + std::to_string(file.bytes) + " " + name;
+  return checksum_line(file.data, file.bytes, name);
 }
 
 inline Error damaged_file(const std::string &folder, std::string_view name) {

@@ -1,32 +1,85 @@
 // classes.txt in the results of a run: a line for each class, for predictions.
 #pragma once
 
+#include "gpuopt/data/checksum.h"
 #include "gpuopt/data/dataset.h"
 #include "gpuopt/device/atomic_file.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_names.h"
+#include "gpuopt/trainer/folder_marks.h"
 
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 
 namespace gpuopt {
 
-// Writes the names of the folders that the labels come from, or removes those
-// of an earlier run if these labels have no names. A run goes on without them.
-inline void write_class_names(const std::string &output_dir,
-                              const DataSources &sources, const char *program) {
-  const std::string path = output_dir + "/" + kClassNamesFile;
+// Returns the names of the folders that the labels come from, a line each.
+// Empty if they come from no folders, or several labels from different ones,
+// because predictions could not tell which of the lists is meant.
+inline std::string class_names_text(const DataSources &sources) {
   std::string text;
-  for (const auto &source : sources)
+  for (const auto &source : sources) {
+    std::string lines;
     if (const std::vector<std::string> *names = source->class_names())
       for (std::string name : *names) {
         std::replace(name.begin(), name.end(), '\n', ' ');
-        text += name + "\n";
+        lines += name + "\n";
       }
+    if (!text.empty() && !lines.empty() && lines != text)
+      return "";
+    if (!lines.empty())
+      text = lines;
+  }
+  return text;
+}
+
+namespace detail {
+inline std::string text_of_file(const std::string &path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+// Returns the line by which the mark of an output folder tells such names of a
+// run from those that the user has put there.
+inline std::string mark_of_names(const std::string &text) {
+  return checksum_line(reinterpret_cast<const uint8_t *>(text.data()),
+                       text.size(), kClassNamesFile) +
+         "\n";
+}
+inline void mark_names(const std::string &mark, const std::string &text) {
+  const std::string line = mark_of_names(text);
+  if (text_of_file(mark).find(line) == std::string::npos &&
+      !(std::ofstream(mark, std::ios::binary | std::ios::app) << line).flush())
+    throw Error("cannot write '" + mark + "': " + strerror(errno));
+}
+} // namespace detail
+
+// Writes the names of the classes beside the weights that have learnt them, or
+// removes those of an earlier run if there are none. A file that no run has
+// written stays. A run goes on without them.
+inline void write_class_names(const std::string &output_dir,
+                              const std::string &text, const char *program) {
+  const std::string path = output_dir + "/" + kClassNamesFile,
+                    mark = output_dir + "/" + kResultsMark,
+                    old = detail::text_of_file(path);
   std::error_code code;
+  if (std::filesystem::exists(path, code) &&
+      detail::text_of_file(mark).find(detail::mark_of_names(old)) ==
+          std::string::npos) {
+    if (!text.empty() && old != text)
+      fprintf(stderr,
+              "%s: warning: '%s' stays, because no run has written it, but it "
+              "has other names than the folders of the labels; remove it to "
+              "have the next run write those\n",
+              program, path.c_str());
+    return;
+  }
   if (text.empty()) {
     std::filesystem::remove(path, code);
     return;
   }
   try {
+    detail::mark_names(mark, text);
     AtomicFile file(path);
     file.write(text.data(), text.size());
     file.commit();

@@ -20,6 +20,7 @@ public:
   void open() {
     train_sources =
         SourceOpener(program.inputs, s.train, s.token_type, "--").open();
+    names = class_names_text(train_sources);
     check_mix(program.inputs, program.batch_size, mix_options());
     if (!s.eval.given())
       return;
@@ -30,10 +31,9 @@ public:
         SourceOpener(program.inputs, s.eval, s.token_type, "--eval-").open();
   }
 
-  // Begins to load, and writes the names of the classes beside the results.
-  // Training goes on behind `first_batch` batches. `tracer` may be null.
+  // Begins to load. Training goes on behind `first_batch` batches. `tracer` may
+  // be null.
   void begin(Context &ctx, char *memory, int64_t first_batch, Tracer *tracer) {
-    write_class_names(s.output_dir, train_sources, program.name);
     LoaderOptions options;
     options.batch_size = program.batch_size;
     options.seed = s.seed;
@@ -61,6 +61,8 @@ public:
   }
 
   Loader &train() const { return *train_loader; }
+  // Returns the lines of classes.txt; empty if the labels have no names.
+  const std::string &class_names() const { return names; }
   // Returns null if there are no validations.
   Loader *eval() const { return eval_loader.get(); }
 
@@ -80,6 +82,7 @@ private:
 
   const Program &program;
   const Settings &s;
+  std::string names; // of the classes
   DataSources train_sources, eval_sources;
   std::unique_ptr<Loader> train_loader, eval_loader; // eval_loader: or null
 };

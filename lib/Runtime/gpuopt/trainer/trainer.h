@@ -96,7 +96,8 @@ private:
     profiles.check(steps - step);
     initialize();
     profiles.begin();
-    checkpoints.open(session.infinite_at_first, averages, profiles.tracer());
+    checkpoints.open(session.infinite_at_first, averages, data.class_names(),
+                     profiles.tracer());
   }
 
   // Runs the steps until the last or an interrupt. Returns false if training
@@ -221,8 +222,8 @@ private:
     warn_of_changes(path, checkpoints.start(), now, program.name);
   }
   std::string weights_file() const { return s.output_dir + "/" + kModelFile; }
-  // Saves the weights; returns false if they are NaN. Such weights do not
-  // replace good ones.
+  // Saves the weights, and what their classes are called; returns false if they
+  // are NaN. Such weights do not replace good ones.
   bool save_weights() {
     std::string lost = WeightsFile(ctx, program, memory)
                            .save(weights_file(), session.infinite_at_first);
@@ -232,6 +233,8 @@ private:
                        session.infinite_at_first);
     if (!lost.empty())
       tell_divergence(step, "; infinite or NaN: " + lost);
+    else
+      write_class_names(s.output_dir, data.class_names(), program.name);
     return lost.empty();
   }
 

@@ -7,6 +7,8 @@
 //   optimizer.safetensors  what the optimizer keeps for each parameter
 //   trainer_state.json     all else (run_state.h)
 //   checksums.txt          a line for each of these; written last
+//   classes.txt            what the classes are called, if they are; the user
+//                          may change it
 //
 // A folder is written under a name that ends in ".part" and renamed once it is
 // on the disk. One without checksums.txt is not whole.

@@ -45,10 +45,12 @@ public:
   // Keeps the last `limit` checkpoints and the best one; 0: all.
   CheckpointWriter(const Program &program, std::string output_dir,
                    int64_t limit, std::set<std::string> infinite_at_first,
-                   const Averages &averages, Tracer *tracer = nullptr)
+                   const Averages &averages, std::string class_names,
+                   Tracer *tracer = nullptr)
       : copy(program, averages), has_averages(averages.are_kept()),
         output_dir(std::move(output_dir)), limit(limit),
-        infinite_at_first(std::move(infinite_at_first)), tracer(tracer) {}
+        infinite_at_first(std::move(infinite_at_first)),
+        class_names(std::move(class_names)), tracer(tracer) {}
 
   // Allocates the memory that the first checkpoint would stall training for.
   void prepare() { copy.allocate(); }
@@ -90,6 +92,8 @@ private:
                       part = target + kPartSuffix;
     try {
       write_checkpoint_files(part, copy, has_averages, run);
+      if (!class_names.empty())
+        detail::write_text(part + "/" + kClassNamesFile, class_names);
       sync_metrics(output_dir);
       put_in_place(part, target);
       sync_folder(output_dir);
@@ -126,6 +130,7 @@ private:
   const std::string output_dir;
   const int64_t limit;
   const std::set<std::string> infinite_at_first;
+  const std::string class_names;          // the lines of classes.txt
   Tracer *const tracer;                   // or null
   std::future<CheckpointOutcome> writing; // last: it is waited for first
 };

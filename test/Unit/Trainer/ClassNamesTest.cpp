@@ -1,0 +1,110 @@
+// classes.txt: the names of what a run has learnt, beside its weights.
+#include "TrainerFixture.h"
+
+namespace gpuopt {
+namespace {
+
+struct ClassNamesTest : TrainerTest {
+  ClassNamesTest() {
+    for (int i = 0; i < 64; i++) {
+      const std::string name =
+          std::vector<std::string>{"cat", "dog", "owl"}[size_t(i) % 3];
+      std::filesystem::create_directories(folder / ("pictures/" + name));
+      write_file(folder /
+                     ("pictures/" + name + "/" + std::to_string(i) + ".png"),
+                 "not read for labels");
+    }
+  }
+  // Runs on labels that have names.
+  int run_named(const std::string &out, std::vector<std::string> more = {}) {
+    more.insert(more.begin(),
+                {"--max-steps=2", "--labels", folder / "pictures"});
+    return run(out, std::move(more));
+  }
+  int run_unnamed(const std::string &out) {
+    return run(out, {"--max-steps=2"});
+  }
+  std::string names_in(const std::string &out) {
+    return read_file(folder / (out + "/classes.txt"));
+  }
+  bool has_names(const std::string &out) {
+    return std::filesystem::exists(folder / (out + "/classes.txt"));
+  }
+};
+
+TEST_F(ClassNamesTest, StandBesideTheWeights) {
+  ASSERT_EQ(run_named("a", {"--save-steps=1"}), 0) << error;
+  for (const char *out : {"a", "a/checkpoint-1", "a/checkpoint-2"})
+    EXPECT_EQ(names_in(out), "cat\ndog\nowl\n") << out;
+  check_whole(folder / "a/checkpoint-1");
+  ASSERT_EQ(run("b", {"--max-steps=1", "--save-steps=1"}), 0) << error;
+  EXPECT_FALSE(has_names("b") || has_names("b/checkpoint-1"));
+}
+
+TEST_F(ClassNamesTest, AreReplacedWithTheWeights) {
+  ASSERT_EQ(run_named("a"), 0) << error;
+  std::filesystem::rename(folder / "pictures/cat", folder / "pictures/ant");
+  const auto update = program.update;
+  program.update = [](Context &ctx, char *memory) {
+    tiny::update(ctx, memory);
+    tiny::at<float>(memory, tiny::kOffWeight)[11] = -INFINITY;
+  };
+  ASSERT_EQ(run_named("a"), kDiverged) << error;
+  EXPECT_EQ(names_in("a"), "cat\ndog\nowl\n") << "the weights are as before";
+  detail::interrupted = 1;
+  ASSERT_EQ(run_named("a"), 0) << error;
+  EXPECT_EQ(names_in("a"), "cat\ndog\nowl\n") << "the weights are as before";
+  detail::interrupted = 0;
+  program.update = update;
+  ASSERT_EQ(run_named("a"), 0) << error;
+  EXPECT_EQ(names_in("a"), "ant\ndog\nowl\n");
+  ASSERT_EQ(run_unnamed("a"), 0) << error;
+  EXPECT_FALSE(has_names("a")) << "these weights have learnt other classes";
+}
+
+TEST_F(ClassNamesTest, ThoseOfTheUserStay) {
+  ASSERT_EQ(run_unnamed("a"), 0) << error;
+  write_file(folder / "a/classes.txt", "mine\n");
+  ASSERT_EQ(run_unnamed("a"), 0) << error;
+  EXPECT_EQ(error, "");
+  EXPECT_EQ(names_in("a"), "mine\n");
+  ASSERT_EQ(run_named("a"), 0) << error;
+  EXPECT_EQ(error,
+            "tiny: warning: '" + folder / "a/classes.txt" +
+                "' stays, because no run has written it, but it has other "
+                "names than the folders of the labels; remove it to have the "
+                "next run write those\n");
+  EXPECT_EQ(names_in("a"), "mine\n");
+  // What a run has written is the user's once it is changed.
+  ASSERT_EQ(run_named("b"), 0) << error;
+  write_file(folder / "b/classes.txt", "Cat\nDog\nOwl\n");
+  ASSERT_EQ(run_unnamed("b"), 0) << error;
+  EXPECT_EQ(names_in("b"), "Cat\nDog\nOwl\n");
+}
+
+struct NamedSource : DataSource {
+  explicit NamedSource(std::vector<std::string> names)
+      : names_of_classes(std::move(names)) {}
+  int64_t samples() const override { return 0; }
+  void read(const SampleDraw &, uint8_t *) const override {}
+  const std::vector<std::string> *class_names() const override {
+    return names_of_classes.empty() ? nullptr : &names_of_classes;
+  }
+  std::vector<std::string> names_of_classes;
+};
+
+TEST(ClassNames, AreOneListOrNone) {
+  auto text_of = [](const std::vector<std::vector<std::string>> &all) {
+    DataSources sources;
+    for (const auto &names : all)
+      sources.push_back(std::make_unique<NamedSource>(names));
+    return class_names_text(sources);
+  };
+  EXPECT_EQ(text_of({{}, {"a", "b\nc"}}), "a\nb c\n");
+  EXPECT_EQ(text_of({{"a", "b"}, {"a", "b"}, {}}), "a\nb\n");
+  EXPECT_EQ(text_of({{"a", "b"}, {"c"}}), "");
+  EXPECT_EQ(text_of({{}}), "");
+}
+
+} // namespace
+} // namespace gpuopt
