@@ -1,6 +1,7 @@
 """What PyTorch users bring trains as PyTorch trains it."""
 
 import importlib.util
+import json
 import re
 
 import numpy as np
@@ -108,6 +109,30 @@ def test_page_of_conversions_has_every_model():
     page = (zoo_table.ROOT / "docs" / "converted-models.md").read_text()
     assert re.findall(r"^\| [a-zA-Z ]+ \| ([\w-]+) \| (?:\d+|-) \|", page, re.M) == list(zoo_conversion.MODELS)
     assert len(zoo.MODELS) + len(zoo_conversion.MODELS) >= 120
+
+
+def test_page_of_conversions_counts_what_its_table_says():
+    page = (zoo_table.ROOT / "docs" / "converted-models.md").read_text()
+    parity = [row[2] for row in re.findall(r"^\| [a-zA-Z ]+ \| ([\w-]+) \| (\d+|-) \| [a-z ]+ \| ([a-z() -]+) \|", page, re.M)]
+    trained, equal = map(int, re.search(r"(\d+) were trained, of which (\d+) are at parity", page).groups())
+    assert len(parity) == len(zoo_conversion.MODELS)
+    assert (trained, equal) == (len(parity) - parity.count("-"), parity.count("yes"))
+
+
+def test_table_of_conversions_tells_what_missed_parity_in_single_precision(tmp_path):
+    single, double = zoo_conversion.IN_DOUBLE[:2]
+    other = next(name for name in zoo_conversion.MODELS if name not in zoo_conversion.IN_DOUBLE)
+    missed = {"holds": False, "loss": 1e-7, "gradient": 2e-3, "parameter": "weight", "final_loss": 0.25}
+    held = {"holds": True, "loss": 0, "gradient": 0, "parameter": "weight", "final_loss": 0}
+    files = {f"{single}.trained": {"stopped_after": 70}, f"{single}.single": missed, f"{double}.trained": held,
+             f"{double}.single": missed, f"{other}.trained": held}
+    files |= {f"{name}.converted": {"nodes": 7} for name in (single, double, other)}
+    for name, result in files.items():
+        (tmp_path / f"{name}.json").write_text(json.dumps(result))
+    text = zoo_conversion.table({name: zoo_conversion.result_of(name, tmp_path, None) for name in (single, double, other)})
+    assert "3 were trained, of which 2 are at parity." in text
+    assert f"not compared in double precision: {single}, whose gradients are off by 0.002 and the loss after 20 steps by 0.25.\n" in text
+    assert [re.search(rf"\| {name} \| 7 \| yes \| (.*) \|", text)[1] for name in (single, double, other)] == ["no (single)", "yes", "yes"]
 
 
 def test_table_has_every_model():
