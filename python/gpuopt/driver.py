@@ -146,7 +146,7 @@ _UNMET = 2
 def plan(model: str | os.PathLike, **flags: Any) -> dict[str, Any]:
     """``gpuopt plan --json``: what a compilation with these flags would need and
     cost. Where the memory budget cannot be met, ``fits`` is False, and the
-    result has the smallest budget that can be.
+    result has the smallest budget for which a plan was found.
 
     Raises:
       DriverError: with the driver's message.

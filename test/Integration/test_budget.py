@@ -43,7 +43,7 @@ class Budgeted:
         run = self.compile(1, self.folder / "impossible")
         assert run.returncode == 2, run.stderr
         assert not (self.folder / "impossible").exists()
-        number, unit = re.search(r"the smallest budget that can be met is ([\d.]+) (\w+)", run.stderr).groups()
+        number, unit = re.search(r"(?:the smallest budget that can be met is|a budget of) ([\d.]+) (\w+)", run.stderr).groups()
         return int(float(number) * UNITS[unit])
 
     def budgets(self) -> list[int]:

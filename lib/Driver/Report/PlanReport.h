@@ -73,8 +73,8 @@ MemoryReport describeMemory(mlir::ModuleOp module);
 
 /// Why a budget cannot be met.
 struct UnmetReport {
-  /// The smallest budget that can be met, and the limit below which no budget
-  /// can.
+  /// The smallest budget for which a plan was found, and the limit below which
+  /// no budget can be met.
   int64_t smallestBytes = 0, lowerLimitBytes = 0;
   /// The parts of persistent memory, as in MemoryReport.
   std::vector<std::pair<std::string, int64_t>> persistent;

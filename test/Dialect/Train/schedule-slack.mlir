@@ -4,10 +4,12 @@
 // RUN: not gpuopt-opt %s --pass-pipeline='builtin.module(train-schedule{memory-budget=1024 device=h200})' --mlir-print-ir-after-failure -o /dev/null 2>&1 | FileCheck %s --check-prefix=UNMET
 // RUN: not gpuopt-opt %s --pass-pipeline='builtin.module(train-schedule{activation-budget=1024 device=h200})' -o /dev/null 2>&1 | FileCheck %s --check-prefix=ARENA
 // RUN: gpuopt-opt %s --pass-pipeline='builtin.module(train-schedule{memory-budget=4200960 device=h200})' | FileCheck %s
+// RUN: gpuopt-opt %s --pass-pipeline='builtin.module(train-schedule{memory-budget=4201472 device=h200})' -o /dev/null
 
 // The program keeps 4198912 bytes beside its arena. A 512th of these is more than the 512 bytes between the arena as it
-// is, 2560 bytes, and the limit of 2048.
-// UNMET: error: memory budget 1024 B cannot be met: the smallest budget that can be met is 4.01 MiB, and the proven lower limit is 4.01 MiB; beside
+// is, 2560 bytes, and the limit of 2048. The error names a budget that can be met, but not as the smallest: 4200960
+// bytes can be met as well.
+// UNMET: error: memory budget 1024 B cannot be met: a budget of 4.01 MiB can be met, and the proven lower limit is 4.01 MiB; beside
 // UNMET: #train.unmet_budget<smallest 4201472 limit 4200960 beside
 
 // Beside an activation budget, nothing is kept.

@@ -172,9 +172,9 @@ def Train_LiveTensorAttr : Train_Attr<"LiveTensor", "live_tensor"> {
 def Train_UnmetBudgetAttr : Train_Attr<"UnmetBudget", "unmet_budget"> {
   let summary = "why a memory budget cannot be met";
   let description = [{
-    The attribute has the smallest budget that can be met and the limit below
-    which none can; like the budget, they are for everything or for the arena
-    alone. Then come the parts of persistent memory, the largest first, and the
+    The attribute has the smallest budget for which a plan was found and the
+    limit below which none can be met; like the budget, they are for everything
+    or for the arena alone. Then come the parts of persistent memory, the largest first, and the
     tensors that are alive where the limit is reached, with the ONNX node at
     which that is.
 

@@ -104,10 +104,13 @@ private:
         getOperation().emitError(isWhole ? "memory" : "activation");
     error << " budget "
           << planning::formatBytes(isWhole ? memoryBudget : activationBudget);
-    if (searchSmallest)
+    if (searchSmallest && unmet.isSmallest)
       error << " cannot be met: the smallest budget that can be met is "
             << planning::formatBytes(smallest)
             << ", and the proven lower limit is ";
+    else if (searchSmallest)
+      error << " cannot be met: a budget of " << planning::formatBytes(smallest)
+            << " can be met, and the proven lower limit is ";
     else
       error << " cannot be met: the proven lower limit is ";
     error << planning::formatBytes(limit);

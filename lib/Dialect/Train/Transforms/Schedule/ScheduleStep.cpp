@@ -136,8 +136,9 @@ public:
                              return take(plan);
                            });
     keepBound(solution.certificate);
-    if (!best && !error && options.searchSmallest &&
-        !isCloseTo(solution.budgetLowerLimit))
+    bool searches =
+        options.searchSmallest && !isCloseTo(solution.budgetLowerLimit);
+    if (!best && !error && searches)
       findSmallest();
     else if (!best && !error && !options.takesAny &&
              budget >= solution.budgetLowerLimit)
@@ -150,6 +151,10 @@ public:
     unmet.smallestArenaInBytes =
         best ? best->arenaInBytes : scheduled.plainArenaInBytes;
     unmet.lowerLimitInBytes = solution.budgetLowerLimit;
+    unmet.isSmallest =
+        searches ||
+        unmet.smallestArenaInBytes <=
+            (int64_t)llvm::alignTo(unmet.lowerLimitInBytes, kBufferAlignment);
     describeLimit(graph, unmet);
     return unmet;
   }

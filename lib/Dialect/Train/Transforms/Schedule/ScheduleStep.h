@@ -45,7 +45,10 @@ struct ScheduledStep {
 /// The reason why a step does not fit.
 struct UnmetBudget {
   int64_t smallestArenaInBytes = 0; ///< The lowest arena that was found.
-  int64_t lowerLimitInBytes = 0;    ///< No schedule needs less.
+  /// Whether a lower one was looked for, or is proven not to be. Else a lower
+  /// one may be easy to find.
+  bool isSmallest = false;
+  int64_t lowerLimitInBytes = 0; ///< No schedule needs less.
   /// The op of the plain order at which the limit is reached, and the tensors
   /// that one execution there needs, with their bytes, the largest first.
   std::string limitOrigin;
