@@ -43,8 +43,8 @@ static std::string describeUnknownFlag(StringRef name,
     names.push_back(flag.str());
   std::string meant = flag_meant_by(name, names),
               error = "there is no flag --" + name.str();
-  if (std::string_view instead = instead_of_others(name); !instead.empty())
-    return error + "; " + std::string(instead);
+  if (std::string instead = instead_of_others(name, names); !instead.empty())
+    return error + "; " + instead;
   return meant.empty() ? error + "; --help-all lists all flags"
                        : error + "; did you mean --" + meant + "?";
 }
@@ -158,6 +158,15 @@ std::string gpuopt::takeHelpCommand(std::vector<char *> &arguments) {
                                              : describeUnknownCommand(command);
 }
 
+/// Whether LLVM's parser takes an argument for a group of flags of one letter:
+/// --overwrite for -o and others, --half for -h, which only it knows.
+static bool seemsToBeAGroup(StringRef argument, cl::SubCommand &command) {
+  if (!argument.starts_with("--") || argument == "--help-all")
+    return false;
+  return argument.starts_with("--h") ||
+         flagGivenBy(argument.substr(1, 2), command);
+}
+
 std::string gpuopt::findFlagError(int argc, char **argv) {
   for (cl::SubCommand *command : allCommands()) {
     if (argc < 3 || argv[1] != command->getName())
@@ -165,9 +174,7 @@ std::string gpuopt::findFlagError(int argc, char **argv) {
     for (int i = 2; i < argc; ++i) {
       StringRef argument = argv[i];
       const cl::Option *flag = flagGivenBy(argument, *command);
-      // LLVM's parser takes --overwrite for a group of -o and other letters.
-      if (!flag && argument.starts_with("--") &&
-          flagGivenBy(argument.substr(1, 2), *command))
+      if (!flag && seemsToBeAGroup(argument, *command))
         return describeUnknownFlag(argument.split('=').first.ltrim('-'),
                                    *command);
       if (!flag || argument.contains('=') ||

@@ -270,6 +270,9 @@ TEST_F(TrainerTest, SaysWhatIsWrong) {
       {{"--optim=sgd"}, "unknown flag '--optim'; did you mean --optimizer?"},
       {{"--torch_compile"},
        "unknown flag '--torch_compile'; every step is compiled as a whole"},
+      {{"--gradient-checkpointing"},
+       "unknown flag '--gradient-checkpointing'; give --memory-budget"},
+      {{"--no-cuda"}, "unknown flag '--no-cuda'; did you mean --target=host?"},
       {{"--token-type=uint8"},
        "'--token-type' describes files of tokens, but neither --tokens nor "
        "--eval-tokens is given"},

@@ -11,9 +11,10 @@
 namespace gpuopt {
 
 // Names that PyTorch's, Hugging Face's, timm's and Lightning's users know, with
-// dashes for underscores, and ours for the same.
+// dashes for underscores, and ours for the same, with the value that means it,
+// if it is one.
 constexpr struct {
-  std::string_view others, ours;
+  std::string_view others, ours, value = "";
 } kNamesOfOthers[] = {
     {"lr", "learning-rate"},
     {"epochs", "num-train-epochs"},
@@ -35,9 +36,9 @@ constexpr struct {
     {"clip-grad-norm", "max-grad-norm"},
     {"grad-clip", "max-grad-norm"},
     {"amp", "precision"},
-    {"fp16", "precision"},
-    {"bf16", "precision"},
-    {"tf32", "precision"},
+    {"fp16", "precision", "fp16"},
+    {"bf16", "precision", "bf16"},
+    {"tf32", "precision", "tf32"},
     {"dtype", "precision"},
     {"accumulation-steps", "gradient-accumulation-steps"},
     {"grad-accumulation-steps", "gradient-accumulation-steps"},
@@ -60,6 +61,8 @@ constexpr struct {
     // batches and data
     {"bs", "batch-size"},
     {"micro-batch-size", "batch-size"},
+    {"eval-batch-size", "batch-size"},
+    {"per-device-eval-batch-size", "batch-size"},
     {"accumulate-grad-batches", "gradient-accumulation-steps"},
     {"grad-accum-steps", "gradient-accumulation-steps"},
     {"train-file", "data"},
@@ -79,7 +82,7 @@ constexpr struct {
     {"gradient-clip-val", "max-grad-norm"},
     {"gradient-clipping", "max-grad-norm"},
     {"mixed-precision", "precision"},
-    {"half", "precision"},
+    {"half", "precision", "fp16"},
     {"smoothing", "label-smoothing"},
     {"criterion", "loss"},
     {"freeze", "frozen-params"},
@@ -109,8 +112,8 @@ constexpr struct {
     {"random-seed", "seed"},
     // the machine
     {"gpus", "target"},
-    {"no-cuda", "target"},
-    {"use-cpu", "target"},
+    {"no-cuda", "target", "host"},
+    {"use-cpu", "target", "host"},
     {"accelerator", "target"},
     // predictions
     {"topk", "top-k"},
@@ -118,53 +121,62 @@ constexpr struct {
     {"prompt", "prompts"},
 };
 
-// Flags of other trainers for which there is none here, and what holds instead.
+// Flags of other trainers for which there is none here, and what holds instead
+// for commands that have a certain flag. All that train have --learning-rate.
 constexpr struct {
-  std::string_view others, instead;
+  std::string_view others[2], needs, instead;
 } kInsteadOfOthers[] = {
-    {"drop-last",
+    {{"drop-last", "dataloader-drop-last"},
+     "num-train-epochs",
      "an epoch always leaves out the samples that do not fill a batch, other "
      "ones in each epoch if they are shuffled"},
-    {"dataloader-drop-last",
-     "an epoch always leaves out the samples that do not fill a batch, other "
-     "ones in each epoch if they are shuffled"},
-    {"load-best-model-at-end",
-     "--save-best keeps the checkpoint of the best validation, the run ends "
-     "with its name, and gpuopt predict and export take its folder"},
-    {"greater-is-better",
+    {{"drop-last", "dataloader-drop-last"},
+     "top-k",
+     "predictions leave out no samples"},
+    {{"load-best-model-at-end"},
+     "save-best",
+     "--save-best keeps the checkpoint of the best validation, which the run "
+     "names at its end, and gpuopt predict and export take its folder"},
+    {{"greater-is-better"},
+     "metric-for-best-model",
      "the metric that --metric-for-best-model names says which it is"},
-    {"eval-strategy",
+    {{"eval-strategy", "evaluation-strategy"},
+     "eval-steps",
      "validations come after every --eval-steps steps, and after the last"},
-    {"evaluation-strategy",
-     "validations come after every --eval-steps steps, and after the last"},
-    {"save-strategy",
+    {{"save-strategy"},
+     "save-steps",
      "checkpoints come after every --save-steps steps, and with --save-best "
      "after the best validations"},
-    {"per-device-eval-batch-size",
+    {{"eval-batch-size", "per-device-eval-batch-size"},
+     "learning-rate",
      "validations have batches of --batch-size samples, as steps have"},
-    {"eval-batch-size",
-     "validations have batches of --batch-size samples, as steps have"},
-    {"gradient-checkpointing",
-     "a --memory-budget has as much computed again as it takes"},
-    {"auto-find-batch-size",
+    {{"gradient-checkpointing"},
+     "learning-rate",
+     "give --memory-budget: gpuopt recomputes activations where they would "
+     "not fit"},
+    {{"auto-find-batch-size"},
+     "learning-rate",
      "gpuopt plan --find-batch-size finds the largest batch that fits into a "
      "--memory-budget"},
-    {"torch-compile", "every step is compiled as a whole"},
-    {"dataloader-pin-memory", "batches for a GPU always lie in pinned memory"},
-    {"pin-memory", "batches for a GPU always lie in pinned memory"},
-    {"dataloader-persistent-workers",
+    {{"torch-compile"}, "learning-rate", "every step is compiled as a whole"},
+    {{"pin-memory", "dataloader-pin-memory"},
+     "num-workers",
+     "batches for a GPU always lie in pinned memory"},
+    {{"persistent-workers", "dataloader-persistent-workers"},
+     "num-workers",
      "--num-workers threads live as long as the run"},
-    {"persistent-workers", "--num-workers threads live as long as the run"},
-    {"overwrite-output-dir",
+    {{"overwrite-output-dir"},
+     "resume",
      "a run replaces the results of an earlier one, unless that has left "
      "checkpoints: remove them, or go on from the last one by --resume=auto"},
-    {"do-train", "gpuopt train trains, and validates on --eval-data"},
-    {"do-eval", "gpuopt train trains, and validates on --eval-data"},
-    {"do-predict", "gpuopt predict computes a model's outputs"},
-    {"deepspeed", "a program trains on one device; with --allow-offload, what "
-                  "does not fit into its memory waits in the host's"},
-    {"fsdp", "a program trains on one device; with --allow-offload, what does "
-             "not fit into its memory waits in the host's"},
+    {{"do-train", "do-eval"},
+     "",
+     "gpuopt train trains, and validates on --eval-data"},
+    {{"do-predict"}, "", "gpuopt predict computes a model's outputs"},
+    {{"deepspeed", "fsdp"},
+     "learning-rate",
+     "a program trains on one device; with --allow-offload, what does not fit "
+     "into its memory waits in the host's"},
 };
 
 // Whether two names are the same, an underscore as good as a dash.
@@ -176,20 +188,16 @@ constexpr bool is_same_name(std::string_view one, std::string_view other) {
   return is_same;
 }
 
-// Returns our name for a name of others; empty if it is not known.
-constexpr std::string_view name_of_others(std::string_view name) {
-  for (const auto &known : kNamesOfOthers)
-    if (is_same_name(known.others, name))
-      return known.ours;
-  return "";
-}
-
-// Returns what holds in place of a flag of others; empty if there is nothing to
-// say.
-constexpr std::string_view instead_of_others(std::string_view name) {
+// Returns what holds in place of a flag of others for a command that has the
+// flags `names`; empty if there is nothing to say.
+template <class Names>
+std::string instead_of_others(std::string_view name, const Names &names) {
   for (const auto &known : kInsteadOfOthers)
-    if (is_same_name(known.others, name))
-      return known.instead;
+    for (const std::string_view other : known.others)
+      if (!other.empty() && is_same_name(other, name) &&
+          (known.needs.empty() ||
+           std::find(names.begin(), names.end(), known.needs) != names.end()))
+        return std::string(known.instead);
   return "";
 }
 
@@ -214,18 +222,19 @@ inline size_t edit_distance(std::string_view from, std::string_view to) {
   return row.back();
 }
 
-// Returns the flag for a name of others, or the flag closest to a misspelt
-// name; empty if there is none.
+// Returns the flag for a name of others, with its value if that is known too,
+// or the flag closest to a misspelt name; empty if there is none.
 template <class Names>
 std::string flag_meant_by(std::string_view name, const Names &names) {
-  const std::string_view known = name_of_others(name);
+  for (const auto &known : kNamesOfOthers)
+    if (is_same_name(known.others, name) &&
+        std::find(names.begin(), names.end(), known.ours) != names.end())
+      return std::string(known.ours) + (known.value.empty() ? "" : "=") +
+             std::string(known.value);
   std::pair<size_t, std::string_view> closest(name.size() / 3 + 1, "");
-  for (const std::string &flag : names) {
-    if (flag == known)
-      return flag;
+  for (const std::string &flag : names)
     closest =
         std::min(closest, {edit_distance(name, flag), std::string_view(flag)});
-  }
   return std::string(closest.second);
 }
 

@@ -85,11 +85,12 @@ private:
     throw Error("unknown flag '--" + name + "'; " + hint_for(name));
   }
   std::string hint_for(const std::string &name) const {
-    if (const auto instead = instead_of_others(name); !instead.empty())
-      return std::string(instead);
     std::vector<std::string> names;
     for (const auto &[known, entry] : entries)
       names.push_back(known);
+    if (const std::string instead = instead_of_others(name, names);
+        !instead.empty())
+      return instead;
     for (const auto &[known, where] : others)
       names.push_back(known);
     const std::string meant = flag_meant_by(name, names);
