@@ -85,6 +85,44 @@ std::vector<T> sample_of(const DataSource &source, int64_t sample) {
   return values;
 }
 
+std::string small_picture() {
+  return png(kWidth, kHeight, PNG_COLOR_TYPE_RGB,
+             smooth_pixels(kWidth, kHeight, 3, 0));
+}
+
+TEST(ImageFolder, LeavesOutFoldersWhoseNamesBeginWithADot) {
+  TemporaryFolder folder;
+  for (const char *below : {"flat/.thumbnails", "classes/.ipynb_checkpoints",
+                            "classes/a/.thumbnails"})
+    std::filesystem::create_directories(folder / below);
+  for (const char *file : {"flat/1.png", "flat/.thumbnails/1.png",
+                           "classes/a/2.png", "classes/a/.thumbnails/2.png"})
+    write_file(folder / file, small_picture());
+  EXPECT_EQ(open_source(folder / "flat", kPictures, false)->names(),
+            Strings{"1.png"});
+  EXPECT_EQ(open_source(folder / "classes", kPictures, false)->names(),
+            Strings{"a/2.png"});
+  EXPECT_EQ(*open_source(folder / "classes", kLabels, true)->class_names(),
+            Strings{"a"});
+}
+
+TEST(ImageFolder, HasPicturesOrSubFolders) {
+  TemporaryFolder folder;
+  for (const char *name : {"b", "a"})
+    std::filesystem::create_directories(folder / name);
+  for (const char *file : {"a/1.png", "b/2.png", "4.JPG", "3.png"})
+    write_file(folder / file, small_picture());
+  for (const bool is_label : {false, true})
+    EXPECT_NE(
+        error_of([&] {
+          open_source(folder.path, is_label ? kLabels : kPictures, is_label);
+        })
+            .find("' needs either pictures or a sub-folder of them for "
+                  "each class, but has both: '3.png' beside the sub-folder "
+                  "'a'; move either to another folder"),
+        std::string::npos);
+}
+
 TEST(ImageFolder, HasClassesAndFilesInTheOrderOfNames) {
   TemporaryFolder folder;
   std::filesystem::create_directories(folder / "b/below");

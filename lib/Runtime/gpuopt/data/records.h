@@ -31,18 +31,20 @@ struct Records {
 // A folder with one sub-folder for each class, as torchvision's ImageFolder
 // reads them: classes and their files in the order of their names, the files
 // of folders below a class too. A folder without sub-folders has pictures
-// without classes.
+// without classes. Folders whose names begin with a dot are of other programs.
 class ImageFolder : public Records {
 public:
   explicit ImageFolder(const std::string &folder) {
     namespace fs = std::filesystem;
     path = folder;
     for (const auto &entry : fs::directory_iterator(folder))
-      if (entry.is_directory())
+      if (is_seen(entry))
         classes.push_back(entry.path().filename().string());
     std::sort(classes.begin(), classes.end());
     if (classes.empty())
       add_files(folder);
+    else
+      expect_no_pictures_in(folder);
     if (classes.empty() && files.empty())
       throw Error("'" + folder +
                   "' has neither pictures, which are files that end in .jpg, "
@@ -83,6 +85,31 @@ public:
   std::vector<int64_t> labels; // of the files: numbers of classes
 
 private:
+  // Whether it is a folder, and none of those that other programs keep beside
+  // files, like .ipynb_checkpoints.
+  static bool is_seen(const std::filesystem::directory_entry &entry) {
+    return entry.is_directory() &&
+           entry.path().filename().string().front() != '.';
+  }
+  static bool is_picture(const std::filesystem::path &file) {
+    const std::string ending = ending_of(file);
+    return ending == ".jpg" || ending == ".jpeg" || ending == ".png";
+  }
+  // Pictures beside the sub-folders would have no class.
+  void expect_no_pictures_in(const std::string &folder) const {
+    std::vector<std::string> found;
+    for (const auto &entry : std::filesystem::directory_iterator(folder))
+      if (!entry.is_directory() && is_picture(entry.path()))
+        found.push_back(entry.path().filename().string());
+    if (found.empty())
+      return;
+    throw Error("'" + folder +
+                "' needs either pictures or a sub-folder of them for each "
+                "class, but has both: '" +
+                *std::min_element(found.begin(), found.end()) +
+                "' beside the sub-folder '" + classes.front() +
+                "'; move either to another folder");
+  }
   static std::string ending_of(const std::filesystem::path &path) {
     std::string ending = path.extension().string();
     for (char &c : ending)
@@ -93,12 +120,15 @@ private:
   void add_files(const std::filesystem::path &folder) {
     std::vector<std::filesystem::path> found, folders;
     for (const auto &entry : std::filesystem::directory_iterator(folder))
-      (entry.is_directory() ? folders : found).push_back(entry.path());
+      if (!entry.is_directory())
+        found.push_back(entry.path());
+      else if (is_seen(entry))
+        folders.push_back(entry.path());
     std::sort(found.begin(), found.end());
     std::sort(folders.begin(), folders.end());
     for (const auto &file : found) {
       const std::string ending = ending_of(file);
-      if (ending == ".jpg" || ending == ".jpeg" || ending == ".png")
+      if (is_picture(file))
         files.push_back(file.string());
       for (const char *other :
            {".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp"})
