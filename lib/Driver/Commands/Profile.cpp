@@ -42,8 +42,8 @@ struct ProfiledSteps {
   bool isChosen = false; ///< Whether flags say which steps are profiled.
   /// Where the user wants their files; they are removed without it.
   std::optional<std::string> output;
-  std::string run; ///< That is given the profile; may be empty.
-  /// Of the run whose steps they are, if it has enough of them.
+  std::string run; ///< The run that is given the profile; may be empty.
+  /// What the run took whose steps are profiled; none if it had too few steps.
   std::optional<RunFigures> figures;
 };
 } // namespace
