@@ -43,6 +43,7 @@ class Instruction:
     code: str  # "LDG.E.128.CONSTANT"
     operands: str
     address: int
+    is_conditional: bool = False  # some lanes, or all, may skip it
 
     def width(self) -> int:
         """The bytes that a load or a store moves for a lane."""
@@ -109,6 +110,33 @@ class Kernel:
         bodies = [self.instructions[begin:end] for begin, end in inner]
         return [body for body in bodies if any(re.match("LDG|STG", instruction.code) for instruction in body)]
 
+    def tile_loop(self) -> list[Instruction]:
+        """What a warp executes in one round of the innermost loop with products of matrices, where it leaves out as much
+        as it may: of all ways through the loop, the shortest of those with the most products and the most copies."""
+        loops = []
+        for end, instruction in enumerate(self.instructions):
+            begin = self.labels.get(instruction.target() or "")
+            if instruction.code.startswith("BRA") and begin is not None and begin < end:
+                loops.append(range(begin, end + 1))
+        loop = min((loop for loop in loops if any(self.codes[i].startswith("HMMA") for i in loop)), key=len)
+        # From each instruction to the end: products, copies, instructions (negative), and those.
+        ways: dict[int, tuple[int, int, int, list[Instruction]]] = {}
+        for place in reversed(loop):
+            instruction = self.instructions[place]
+            following = [place + 1]
+            if instruction.code.startswith("BRA"):
+                following = [self.labels.get(instruction.target() or "", -1)] + [place + 1] * instruction.is_conditional
+            elif instruction.code == "EXIT" and not instruction.is_conditional:
+                following = []
+            best = max((ways[i] for i in following if i > place and i in ways), key=lambda way: way[:3], default=None)
+            if place == loop[-1]:
+                best = (0, 0, 0, [])
+            if best:
+                code = instruction.code
+                ways[place] = (best[0] + code.startswith("HMMA"), best[1] + code.startswith("LDGSTS"), best[2] - 1,
+                               [instruction] + best[3])
+        return ways[loop[0]][3]
+
     def instructions_per_byte(self) -> float:
         """In its loops, or in all of it if it has none. What follows the last exit are slow paths and padding."""
         ends = [place for place, code in enumerate(self.codes) if code == "EXIT"]
@@ -140,6 +168,7 @@ class Kernels:
         self.device = DEVICES[architecture]
         self.report = ""
         self.kernels: dict[str, Kernel] = {}
+        self.of_runtime: dict[str, Kernel] = {}  # of templates, the last instance
         for file in sorted(program.glob("kernels_*.cu")) or sorted(program.glob("kernels.cu")) or [program / "step.cu"]:
             self.read(file.read_text())
             cubin = folder / f"{file.stem}.{architecture}.cubin"
@@ -159,8 +188,13 @@ class Kernels:
 
     def named(self, symbol: str) -> Kernel | None:
         # "_ZN6gpuopt5model9fused_sumEPKf..."
-        name = re.search(r"5model(?:L)?(\d+)(\w+)", symbol)
-        return self.kernels.get(name[2][: int(name[1])]) if name else None
+        if name := re.search(r"5model(?:L)?(\d+)(\w+)", symbol):
+            return self.kernels.get(name[2][: int(name[1])])
+        # "_ZN6gpuopt6detail17attention_forwardINS_3f16ELi64E..."
+        if name := re.search(r"6gpuopt6detail(\d+)(\w+)", symbol):
+            name = name[2][: int(name[1])]
+            return self.of_runtime.setdefault(name, Kernel(name))
+        return None
 
     def read_report(self, report: str):
         for symbol, text in re.findall(r"Compiling entry function '(\S+)' for '\w+'(.*?)(?=Compiling entry|\Z)", report, re.S):
@@ -178,8 +212,10 @@ class Kernels:
                 continue
             if label := re.match(r"\.(L_x_\d+):", line):
                 kernel.labels[label[1]] = len(kernel.instructions)
-            if found := re.match(r"\s*/\*([0-9a-f]{4,})\*/\s+(?:@!?U?P\d+\s+)?([A-Z][\w.]*)(.*);", line):
-                kernel.instructions.append(Instruction(found[2], found[3], int(found[1], 16)))
+            if found := re.match(r"\s*/\*([0-9a-f]{4,})\*/\s+(@!?U?P\d+\s+)?([A-Z][\w.]*)(.*);", line):
+                # "@P0 BRA `(.L_x_1)" or "BRA P0, `(.L_x_1)"
+                is_conditional = bool(found[2] or re.match(r"\s*!?U?P\d", found[4]))
+                kernel.instructions.append(Instruction(found[3], found[4], int(found[1], 16), is_conditional))
 
     def read_sizes(self, calls: str):
         """The bytes of each call, from "fused add_gelu #1f7d450a f16[64,128,512] f32[512] -> f16[64,128,512]"."""

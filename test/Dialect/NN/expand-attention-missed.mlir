@@ -40,13 +40,15 @@ func.func @masks(%q: tensor<8x16xf32>) -> (tensor<8x16xf32>, tensor<8x16xf32>) {
 // REMARK: in memory: it has no elements
 // REMARK: in memory: it has more than three batch dimensions
 // REMARK: in memory: its heads are larger than 256
+// REMARK: in memory: it has more than 2^30 queries or keys
 // REMARK: in memory: its heads share keys, and it has more than two batch dimensions
-func.func @shapes(%d: tensor<8x16xf64>, %d0: tensor<0x16xf32>, %r: tensor<2x2x2x2x8x16xf32>, %h: tensor<8x257xf32>,
+func.func @shapes(%d: tensor<8x16xf64>, %d0: tensor<0x16xf32>, %r: tensor<2x2x2x2x8x16xf32>, %h: tensor<8x257xf32>, %long: tensor<1073741825x16xf32>,
     %q: tensor<2x2x4x8x16xf32>, %k: tensor<2x2x2x8x16xf32>) {
   %0:2 = nn.attention %d, %d, %d scale 0.25 : tensor<8x16xf64>, tensor<8x16xf64>, tensor<8x16xf64>
   %e:2 = nn.attention %d0, %d0, %d0 scale 0.25 : tensor<0x16xf32>, tensor<0x16xf32>, tensor<0x16xf32>
   %1:2 = nn.attention %r, %r, %r scale 0.25 : tensor<2x2x2x2x8x16xf32>, tensor<2x2x2x2x8x16xf32>, tensor<2x2x2x2x8x16xf32>
   %2:2 = nn.attention %h, %h, %h scale 0.25 : tensor<8x257xf32>, tensor<8x257xf32>, tensor<8x257xf32>
+  %l:2 = nn.attention %long, %long, %long scale 0.25 : tensor<1073741825x16xf32>, tensor<1073741825x16xf32>, tensor<1073741825x16xf32>
   %3:2 = nn.attention %q, %k, %k scale 0.25 : tensor<2x2x4x8x16xf32>, tensor<2x2x2x8x16xf32>, tensor<2x2x2x8x16xf32>
   return
 }

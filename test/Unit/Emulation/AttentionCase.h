@@ -24,7 +24,7 @@ struct Case {
   bool shares_keys = false;  // by all elements of the last batch dimension
   int64_t gap = 0;           // elements between rows that nobody may touch
   int64_t shift = 0;         // elements before the first one
-  int64_t first_key = -(int64_t(1) << 40), last_key = int64_t(1) << 40;
+  int64_t first_key = -kMostAttentionRows, last_key = kMostAttentionRows;
   double scale = 0.125;
   double softcap = 0;
   // What changes scores, and in which of the dimensions [batch 0, batch 1,

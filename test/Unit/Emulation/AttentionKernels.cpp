@@ -8,10 +8,11 @@ namespace {
 // Calls f<HeadSize, Scores>() with the kernels for a call.
 template <class T, class F>
 void with_kernels(const AttentionShape &s, const AttentionOptions &o,
-                  const F &f) {
+                  bool has_aligned_rows, const F &f) {
   const auto with_scores = [&](auto head) {
     constexpr int kHead = decltype(head)::value;
-    switch (attention_scores_of(changes_of(s, o), kHead, sizeof(T) == 2)) {
+    switch (attention_scores_of(changes_of(s, o, has_aligned_rows), kHead,
+                                sizeof(T) == 2)) {
     case AttentionScores::Products:
       return f.template operator()<kHead, AttentionScores::Products>();
     case AttentionScores::Masked:
@@ -20,6 +21,8 @@ void with_kernels(const AttentionShape &s, const AttentionOptions &o,
       break;
     case AttentionScores::Changed:
       return f.template operator()<kHead, AttentionScores::Changed>();
+    case AttentionScores::Unaligned:
+      return f.template operator()<kHead, AttentionScores::Unaligned>();
     }
   };
   switch (attention_head_of(std::max(s.key_size, s.value_size))) {
@@ -37,9 +40,11 @@ void with_kernels(const AttentionShape &s, const AttentionOptions &o,
 template <class T>
 void attention(Context &ctx, const AttentionShape &s, const T *q, const T *k,
                const T *v, T *y, float *statistics, const AttentionOptions &o) {
-  with_kernels<T>(s, o, [&]<int HeadSize, AttentionScores Scores>() {
-    attention<HeadSize, Scores>(ctx, s, q, k, v, y, statistics, o);
-  });
+  with_kernels<T>(s, o, has_aligned_rows(s, q, k, v),
+                  [&]<int HeadSize, AttentionScores Scores>() {
+                    attention<HeadSize, Scores>(ctx, s, q, k, v, y, statistics,
+                                                o);
+                  });
 }
 
 template <class T>
@@ -48,10 +53,14 @@ void attention_backward(Context &ctx, const AttentionShape &s,
                         const T *v, const T *y, const float *statistics,
                         const T *dy, T *dq, T *dk, T *dv,
                         const AttentionOptions &o) {
-  with_kernels<T>(s, o, [&]<int HeadSize, AttentionScores Scores>() {
-    attention_backward<HeadSize, Scores>(ctx, s, g, q, k, v, y, statistics, dy,
-                                         dq, dk, dv, o);
-  });
+  const bool is_aligned =
+      has_aligned_rows(s, q, k, v) &&
+      has_aligned_rows(s, dy, g.dy_batch, s.queries, s.value_size, g.dy_row);
+  with_kernels<T>(s, o, is_aligned,
+                  [&]<int HeadSize, AttentionScores Scores>() {
+                    attention_backward<HeadSize, Scores>(
+                        ctx, s, g, q, k, v, y, statistics, dy, dq, dk, dv, o);
+                  });
 }
 
 #define GPUOPT_ATTENTION_KERNELS(T)                                            \

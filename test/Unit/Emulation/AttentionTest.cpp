@@ -60,6 +60,26 @@ TEST_F(AttentionTest, LargeHeads) {
   expect_all_right<float>({sized(40, 70, 192), sized(40, 40, 256)});
 }
 
+// Kernels that copy 16 bytes at a time are for rows that begin at multiples of
+// 16 bytes and have a multiple of 16 bytes.
+TEST_F(AttentionTest, KnowsAlignedRows) {
+  alignas(16) static const f16 elements[16] = {};
+  const auto are_aligned = [](int64_t shift, int64_t columns, int64_t stride,
+                              int64_t rows = 2, int64_t distance = 64) {
+    AttentionShape s{};
+    s.batch[1] = 2;
+    return has_aligned_rows(s, elements + shift, {1, distance, 1}, rows,
+                            columns, stride);
+  };
+  EXPECT_TRUE(are_aligned(0, 8, 8));
+  EXPECT_TRUE(are_aligned(8, 40, 72));
+  EXPECT_TRUE(are_aligned(0, 8, 9, 1)); // there is no second row
+  EXPECT_FALSE(are_aligned(4, 8, 8));
+  EXPECT_FALSE(are_aligned(0, 12, 16));
+  EXPECT_FALSE(are_aligned(0, 8, 12));
+  EXPECT_FALSE(are_aligned(0, 8, 8, 2, 12));
+}
+
 // Sizes that are no multiples of 16 bytes, rows that are apart, and tensors
 // that begin anywhere.
 TEST_F(AttentionTest, UnalignedElements) {
@@ -298,7 +318,7 @@ TEST_F(AttentionTest, KernelsForAddedMasksTakeWholePairs) {
                           int64_t head = 64, bool is_half_precision = true) {
     AttentionOptions o;
     o.added_mask = added_mask;
-    return attention_scores_of(changes_of(shape_of(c), o), head,
+    return attention_scores_of(changes_of(shape_of(c), o, true), head,
                                is_half_precision);
   };
   const Case c = added(sized(64, 128));
@@ -317,8 +337,9 @@ TEST_F(AttentionTest, RefusesKernelsForOtherCalls) {
   AttentionOptions with_cap;
   with_cap.softcap = 50;
   using enum AttentionScores;
-  EXPECT_NO_THROW((check_attention_kernels<64, Products, f16>(of_64, {})));
-  EXPECT_NO_THROW((check_attention_kernels<64, Changed, f16>(of_64, {})));
+  EXPECT_NO_THROW(
+      (check_attention_kernels<64, Products, f16>(of_64, {}, true)));
+  EXPECT_NO_THROW((check_attention_kernels<64, Changed, f16>(of_64, {}, true)));
   const auto error_of = [](const auto &check) -> std::string {
     try {
       check();
@@ -329,18 +350,27 @@ TEST_F(AttentionTest, RefusesKernelsForOtherCalls) {
   };
   const std::string of_scores =
       "attention calls kernels that do not do with scores what its options "
-      "say; attention_scores_of gives the right ones";
-  EXPECT_EQ(
-      error_of([&] { check_attention_kernels<64, Masked, f16>(of_64, {}); }),
-      of_scores);
+      "say, or not for rows that are not aligned; attention_scores_of gives "
+      "the right ones";
   EXPECT_EQ(error_of([&] {
-              check_attention_kernels<64, Products, f16>(of_64, with_cap);
+              check_attention_kernels<64, Masked, f16>(of_64, {}, true);
             }),
             of_scores);
-  EXPECT_EQ(
-      error_of([&] { check_attention_kernels<64, Changed, f16>(of_65, {}); }),
-      "attention with heads of 64 and 65 elements calls kernels for 64; "
-      "attention_head_of gives the right ones");
+  EXPECT_EQ(error_of([&] {
+              check_attention_kernels<64, Products, f16>(of_64, with_cap, true);
+            }),
+            of_scores);
+  EXPECT_EQ(error_of([&] {
+              check_attention_kernels<64, Changed, f16>(of_64, {}, false);
+            }),
+            of_scores);
+  EXPECT_NO_THROW(
+      (check_attention_kernels<64, Unaligned, f16>(of_64, {}, false)));
+  EXPECT_EQ(error_of([&] {
+              check_attention_kernels<64, Changed, f16>(of_65, {}, true);
+            }),
+            "attention with heads of 64 and 65 elements calls kernels for 64; "
+            "attention_head_of gives the right ones");
 }
 TEST_F(AttentionTest, AddedMasksInF32) { expect_all_right<float>(kAddedMasks); }
 TEST_F(AttentionTest, MasksOfLargeHeads) {

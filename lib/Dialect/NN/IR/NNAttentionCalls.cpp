@@ -52,6 +52,9 @@ StringRef AttentionOp::getReasonAgainstCall() {
     return "it has no elements";
   if (largestHeadOf(*this) > kLargestAttentionHead)
     return "its heads are larger than 256";
+  if (std::max(query.getDimSize(query.getRank() - 2),
+               shapeOf(getKey()).drop_back().back()) > kMostAttentionRows)
+    return "it has more than 2^30 queries or keys";
   // A group of heads is a batch dimension of the call.
   if (groupSizeOf(*this) > 1 && query.getRank() == kMostDims)
     return "its heads share keys, and it has more than two batch dimensions";
@@ -76,10 +79,12 @@ static StridedView withoutOrder(const StridedView &view,
 }
 
 /// Returns whether the arguments of a call can say where the elements of a
-/// tensor lie.
+/// tensor lie. Kernels have the distance of its rows in 32 bits.
 static bool hasUnitStride(const StridedView &view) {
-  return view.sizes.size() <= kMostDims &&
-         (view.sizes.back() == 1 || view.strides.back() == 1);
+  size_t rank = view.sizes.size();
+  return rank <= kMostDims &&
+         (view.sizes.back() == 1 || view.strides.back() == 1) &&
+         view.strides[rank - 2] <= std::numeric_limits<int32_t>::max();
 }
 
 bool AttentionOp::supportsLayouts(const CallLayouts &layouts) {
@@ -286,8 +291,11 @@ static StructConstant attentionShape(OpT op, const CallLayouts &layouts,
           shape, name,
           stridesOfMask(dims, viewOf(op, operand, layouts), query.size()));
   if (std::optional<ArrayRef<int64_t>> band = op.getBand()) {
-    shape.field("first_key", (*band)[0]);
-    shape.field("last_key", (*band)[1]);
+    auto clamped = [](int64_t distance) {
+      return std::clamp(distance, -kMostAttentionRows, kMostAttentionRows);
+    };
+    shape.field("first_key", clamped((*band)[0]));
+    shape.field("last_key", clamped((*band)[1]));
   }
   return shape;
 }
@@ -332,13 +340,27 @@ static bool hasMaskPairs(OpT op, const CallLayouts &layouts) {
          isEven(mask.offset) && hasEvenRows;
 }
 
-/// Says which kernels compute a call.
+/// Returns whether all rows of an operand begin at a multiple of 16 bytes and
+/// have a multiple of 16 bytes. Buffers begin at larger multiples.
+static bool hasAlignedRows(Value operand, const StridedView &view) {
+  int64_t vector = 128 / tensorType(operand).getElementTypeBitWidth();
+  bool isAligned = view.offset % vector == 0 && view.sizes.back() % vector == 0;
+  for (auto [size, stride] :
+       llvm::drop_end(llvm::zip(view.sizes, view.strides)))
+    isAligned &= size == 1 || stride % vector == 0;
+  return isAligned;
+}
+
+/// Says which kernels compute a call that reads the rows of these operands.
 template <typename OpT>
-static void chooseKernels(RuntimeCall &call, OpT op,
-                          const CallLayouts &layouts) {
+static void chooseKernels(RuntimeCall &call, OpT op, const CallLayouts &layouts,
+                          ArrayRef<unsigned> rows) {
   Value mask = op.getMask();
   bool isAdded = mask && !tensorType(mask).getElementType().isInteger(1);
   AttentionChanges changes;
+  changes.has_aligned_rows = llvm::all_of(rows, [&](unsigned index) {
+    return hasAlignedRows(op->getOperand(index), layouts.operands[index]);
+  });
   changes.has_others = (mask && !isAdded) || op.getBias() || op.getSoftcap() ||
                        op.getDropoutRatio() ||
                        op.getScale().convertToDouble() <= 0;
@@ -355,6 +377,8 @@ static void chooseKernels(RuntimeCall &call, OpT op,
     return call.passToTemplate("AttentionScores::Masked");
   case AttentionScores::Changed:
     return call.passToTemplate("AttentionScores::Changed");
+  case AttentionScores::Unaligned:
+    return call.passToTemplate("AttentionScores::Unaligned");
   }
 }
 
@@ -362,7 +386,7 @@ static constexpr StringLiteral kHeader = "gpuopt/ops/attention.h";
 
 RuntimeCall AttentionOp::getCall(const CallLayouts &layouts) {
   RuntimeCall call("attention", kHeader);
-  chooseKernels(call, *this, layouts);
+  chooseKernels(call, *this, layouts, /*rows=*/{0, 1, 2});
   call.passConstant(attentionShape(
       *this, layouts, withoutOrder(layouts.results[0], getOrder())));
   for (Value tensor : {getQuery(), getKey(), getValue()})
@@ -375,7 +399,7 @@ RuntimeCall AttentionOp::getCall(const CallLayouts &layouts) {
 
 RuntimeCall AttentionGradOp::getCall(const CallLayouts &layouts) {
   RuntimeCall call("attention_backward", kHeader);
-  chooseKernels(call, *this, layouts);
+  chooseKernels(call, *this, layouts, /*rows=*/{0, 1, 2, 5});
   StructConstant shape = attentionShape(*this, layouts, layouts.operands[3]);
   StructConstant gradients("AttentionGradientShape", shape.name + "_gradients");
   const BatchDims dims{groupSizeOf(*this)};

@@ -113,11 +113,36 @@ constexpr int64_t bias_gradient_workspace(const AttentionShape &s,
   return sums.parts == 1 ? 0 : 4 * sums.parts * sums.elements();
 }
 
+// Returns whether all rows of a matrix [batch, rows, columns] begin at a
+// multiple of 16 bytes and have a multiple of 16 bytes.
+template <class T>
+bool has_aligned_rows(const AttentionShape &s, const T *data,
+                      const int64_t (&batch)[3], int64_t rows, int64_t columns,
+                      int64_t stride) {
+  constexpr int64_t kVector = 16 / int64_t(sizeof(T));
+  const auto is_aligned = [](int64_t size, int64_t distance) {
+    return size == 1 || distance % kVector == 0;
+  };
+  return reinterpret_cast<uintptr_t>(data) % 16 == 0 &&
+         columns % kVector == 0 && is_aligned(rows, stride) &&
+         is_aligned(s.batch[0], batch[0]) && is_aligned(s.batch[1], batch[1]) &&
+         is_aligned(s.batch[2], batch[2]);
+}
+template <class T>
+bool has_aligned_rows(const AttentionShape &s, const T *q, const T *k,
+                      const T *v) {
+  return has_aligned_rows(s, q, s.q_batch, s.queries, s.key_size, s.q_row) &&
+         has_aligned_rows(s, k, s.k_batch, s.keys, s.key_size, s.k_row) &&
+         has_aligned_rows(s, v, s.v_batch, s.keys, s.value_size, s.v_row);
+}
+
 // Returns what a call does with its scores, as the compiler knows it.
 inline AttentionChanges changes_of(const AttentionShape &s,
-                                   const AttentionOptions &o) {
+                                   const AttentionOptions &o,
+                                   bool has_aligned_rows) {
   const auto is_even = [](int64_t x) { return x % 2 == 0; };
   AttentionChanges changes;
+  changes.has_aligned_rows = has_aligned_rows;
   changes.has_others =
       o.mask || o.bias || o.dropout > 0 || o.softcap > 0 || !(o.scale > 0);
   changes.has_added_mask = o.added_mask != nullptr;
@@ -130,17 +155,20 @@ inline AttentionChanges changes_of(const AttentionShape &s,
 
 // Throws an error if the kernels are not for this call.
 template <int HeadSize, AttentionScores Scores, class T>
-void check_attention_kernels(const AttentionShape &s,
-                             const AttentionOptions &o) {
+void check_attention_kernels(const AttentionShape &s, const AttentionOptions &o,
+                             bool has_aligned_rows) {
   if (s.key_size > HeadSize || s.value_size > HeadSize)
     throw Error("attention with heads of " + std::to_string(s.key_size) +
                 " and " + std::to_string(s.value_size) +
                 " elements calls kernels for " + std::to_string(HeadSize) +
                 "; attention_head_of gives the right ones");
-  if (Scores != AttentionScores::Changed &&
-      Scores != attention_scores_of(changes_of(s, o), HeadSize, sizeof(T) == 2))
+  const AttentionScores right = attention_scores_of(
+      changes_of(s, o, has_aligned_rows), HeadSize, sizeof(T) == 2);
+  // Kernels that do anything do less, too.
+  if (Scores != right && (Scores < AttentionScores::Changed || Scores < right))
     throw Error("attention calls kernels that do not do with scores what its "
-                "options say; attention_scores_of gives the right ones");
+                "options say, or not for rows that are not aligned; "
+                "attention_scores_of gives the right ones");
 }
 
 // attention<HeadSize, Scores>(ctx, shape, q, k, v, y, statistics, options)

@@ -328,26 +328,29 @@ KERNEL void __launch_bounds__(query_gradient_tiles<T, D, Scores>().threads(),
   constexpr int S = kSizes.strips;
   const AttentionBlock at(s, s.queries, kSizes.own, true);
   const GradientTiles<T, D, QueryGradientSizes<T, D, Scores>> tiles;
-  const int64_t first_query = at.tile * kSizes.own;
-  const int64_t first_row = first_query + first_row_of_warp(S);
+  const int first_query = int(at.tile) * kSizes.own;
+  const int first_row = first_query + first_row_of_warp(S);
   const TileRange range = tiles_of_keys(s, first_query, kSizes.own, kKeys);
   const Matrix<const T> keys(k + at.offset(s.k_batch), s.keys, s.key_size,
                              s.k_row);
   const Matrix<const T> values(v + at.offset(s.v_batch), s.keys, s.value_size,
                                s.v_row);
-  const auto copy = [&](int64_t tile, int buffer) {
-    copy_tile<kKeys, D, kThreads>(tiles.other(0, buffer), keys, tile * kKeys);
-    copy_tile<kKeys, D, kThreads>(tiles.other(1, buffer), values, tile * kKeys);
+  using Copies = TileCopies<kKeys, D, kThreads, Scores::kAreAligned, T>;
+  Copies key_copies(keys, range.begin * kKeys),
+      value_copies(values, range.begin * kKeys);
+  const auto copy = [&](int tile, int buffer) {
+    key_copies.copy(tiles.other(0, buffer), keys, tile * kKeys);
+    value_copies.copy(tiles.other(1, buffer), values, tile * kKeys);
   };
-  copy_tile<kSizes.own, D, kThreads>(
+  copy_tile<kSizes.own, D, kThreads, Scores::kAreAligned>(
       tiles.own(0),
       Matrix<const T>(q + at.offset(s.q_batch), s.queries, s.key_size, s.q_row),
       first_query);
-  copy_tile<kSizes.own, D, kThreads>(tiles.own(1),
-                                     Matrix<const T>(dy + at.offset(g.dy_batch),
-                                                     s.queries, s.value_size,
-                                                     g.dy_row),
-                                     first_query);
+  copy_tile<kSizes.own, D, kThreads, Scores::kAreAligned>(
+      tiles.own(1),
+      Matrix<const T>(dy + at.offset(g.dy_batch), s.queries, s.value_size,
+                      g.dy_row),
+      first_query);
   if (range.begin < range.end)
     copy(range.begin, 0);
   ptx::cp_async_commit();
@@ -355,7 +358,7 @@ KERNEL void __launch_bounds__(query_gradient_tiles<T, D, Scores>().threads(),
   RowStatistics of_row[S][2] = {};
   UNROLL
   for (int i = 0; i < 2 * S; i++) {
-    const int64_t row = first_row + i / 2 * kStripRows + strip_row(i % 2 * 2);
+    const int row = first_row + i / 2 * kStripRows + strip_row(i % 2 * 2);
     if (row < s.queries)
       of_row[i / 2][i % 2] = statistics[at.number(s) * s.queries + row];
   }
@@ -371,8 +374,8 @@ KERNEL void __launch_bounds__(query_gradient_tiles<T, D, Scores>().threads(),
     set_zero(sum[strip]);
   const ScoreBand band(s);
   for_each_tile<kSizes.buffers>(
-      range.begin, range.end, copy, [&](int64_t tile, int buffer) {
-        const int row = int(first_row), key = int(tile) * kKeys;
+      range.begin, range.end, copy, [&](int tile, int buffer) {
+        const int row = first_row, key = tile * kKeys;
         if (ScoreTile(band, row, S * kStripRows, key, kKeys).is_hidden)
           return;
         float p[S][kKeys / 8][4], dp[S][kKeys / 8][4];
@@ -409,17 +412,17 @@ DEVICE RowStatistics *statistics_of_row(T *tile, int row) {
 }
 
 // Begins to bring the keys of a block and, for dK, its values.
-template <class T, int D, bool Keys, class Sizes>
+template <bool Keys, bool AreAligned, class T, int D, class Sizes>
 DEVICE void copy_own_keys(const GradientTiles<T, D, Sizes> &tiles,
                           const AttentionShape &s, const BatchElement &at,
-                          int64_t first_key, const T *k, const T *v) {
+                          int first_key, const T *k, const T *v) {
   constexpr TileSizes kSizes = Sizes::kSizes;
-  copy_tile<kSizes.own, D, kSizes.threads()>(
+  copy_tile<kSizes.own, D, kSizes.threads(), AreAligned>(
       tiles.own(0),
       Matrix<const T>(k + at.offset(s.k_batch), s.keys, s.key_size, s.k_row),
       first_key);
   if constexpr (Keys)
-    copy_tile<kSizes.own, D, kSizes.threads()>(
+    copy_tile<kSizes.own, D, kSizes.threads(), AreAligned>(
         tiles.own(1),
         Matrix<const T>(v + at.offset(s.v_batch), s.keys, s.value_size,
                         s.v_row),
@@ -441,26 +444,27 @@ KERNEL void __launch_bounds__(key_gradient_tiles<T, D, Scores>().threads(),
   constexpr int S = kSizes.strips;
   AttentionBlock at(s, s.batch[2] / heads, s.keys, kSizes.own, false);
   const GradientTiles<T, D, KeyGradientSizes<T, D, Scores>> tiles;
-  const int64_t first_key = at.tile * kSizes.own;
-  const int64_t first_row = first_key + first_row_of_warp(S);
+  const int first_key = int(at.tile) * kSizes.own;
+  const int first_row = first_key + first_row_of_warp(S);
   const TileRange range = tiles_of_queries(s, first_key, kSizes.own, kQueries);
-  const auto copy = [&](int64_t tile, int buffer) {
+  const auto copy = [&](int tile, int buffer) {
     const Matrix<const T> queries(q + at.offset(s.q_batch), s.queries,
                                   s.key_size, s.q_row);
     const Matrix<const T> gradients(dy + at.offset(g.dy_batch), s.queries,
                                     s.value_size, g.dy_row);
     const RowStatistics *of_queries = statistics + at.number(s) * s.queries;
-    const int64_t first = tile * kQueries;
+    const int first = tile * kQueries;
     T *to = tiles.other(1, buffer);
-    copy_tile<kQueries, D, kThreads>(tiles.other(0, buffer), queries, first);
-    copy_tile<kQueries, D, kThreads>(to, gradients, first);
+    copy_tile<kQueries, D, kThreads, Scores::kAreAligned>(
+        tiles.other(0, buffer), queries, first);
+    copy_tile<kQueries, D, kThreads, Scores::kAreAligned>(to, gradients, first);
     if (const int i = int(threadIdx.x); i < kQueries) {
       const bool exists = first + i < s.queries;
       ptx::cp_async(statistics_of_row<T, D>(to, i),
                     of_queries + (exists ? first + i : 0), exists ? 16 : 0);
     }
   };
-  copy_own_keys<T, D, Keys>(tiles, s, at, first_key, k, v);
+  copy_own_keys<Keys, Scores::kAreAligned>(tiles, s, at, first_key, k, v);
 
   const int own_row = first_row_of_warp(S) * kTileStride<T, D>;
   SharedRows<T, D> keys[S], values[S];
@@ -473,8 +477,8 @@ KERNEL void __launch_bounds__(key_gradient_tiles<T, D, Scores>().threads(),
     set_zero(sum_v[strip]);
   }
   const ScoreBand band(s);
-  const auto use = [&](int64_t tile, int buffer) {
-    const int row = int(first_row), query = int(tile) * kQueries;
+  const auto use = [&](int tile, int buffer) {
+    const int row = first_row, query = tile * kQueries;
     if (ScoreTile(band, query, kQueries, row, S * kStripRows).is_hidden)
       return;
     T *of_dy = tiles.other(1, buffer);

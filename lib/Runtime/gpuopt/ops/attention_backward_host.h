@@ -266,7 +266,8 @@ void attention_backward(Context &ctx, const AttentionShape &shape,
                         const T *v, const T *y, const float *statistics,
                         const T *dy, T *dq, T *dk, T *dv,
                         AttentionOptions o = {}) {
-  check_attention_kernels<HeadSize, Scores, T>(shape, o);
+  check_attention_kernels<HeadSize, Scores, T>(shape, o,
+                                               /*has_aligned_rows=*/true);
   const AttentionShape s = detail::with_dense_bias(ctx, shape, o);
   const BiasSums sums(s, g);
   const detail::AttentionBackward<T> backward{s,

@@ -55,13 +55,17 @@ struct BiasMemory {
   DEVICE T *others(int which) const {
     return operands(2) + which * kSizes.other * kTileStride<T, D>;
   }
-  DEVICE void copy_rows(int which, int64_t first,
+  template <bool AreAligned>
+  DEVICE void copy_rows(int which, int first,
                         const Matrix<const T> &from) const {
-    copy_tile<kSizes.own, D, kSizes.threads()>(operands(which), from, first);
+    copy_tile<kSizes.own, D, kSizes.threads(), AreAligned>(operands(which),
+                                                           from, first);
   }
-  DEVICE void copy_others(int which, int64_t first,
+  template <bool AreAligned>
+  DEVICE void copy_others(int which, int first,
                           const Matrix<const T> &from) const {
-    copy_tile<kSizes.other, D, kSizes.threads()>(others(which), from, first);
+    copy_tile<kSizes.other, D, kSizes.threads(), AreAligned>(others(which),
+                                                             from, first);
   }
   DEVICE float *sums() const {
     return reinterpret_cast<float *>(ptx::dynamic_memory());
@@ -103,22 +107,23 @@ store_bias_sums(const BiasSums &sums, const BiasBlock &at,
 }
 
 // `to` is [parts, own batch, rows, keys].
-template <class T, int D>
+template <class T, int D, class Scores>
 KERNEL void __launch_bounds__(bias_gradient_tiles<T, D>().threads(),
                               bias_gradient_tiles<T, D>().blocks)
     attention_bias_gradient(AttentionShape s, AttentionGradientShape g,
-                            ChangedScores scores, BiasSums sums, const T *q,
+                            Scores scores, BiasSums sums, const T *q,
                             const T *k, const T *v, const T *dy,
                             const RowStatistics *statistics, float *to) {
   constexpr TileSizes kSizes = bias_gradient_tiles<T, D>();
   static_assert(kSizes.strips == 1);
   constexpr int kKeys = kSizes.other;
+  constexpr bool kAreAligned = Scores::kAreAligned;
   const BiasTiles query_tiles(sums.rows, s.queries, kSizes.own),
       key_tiles(sums.keys, s.keys, kKeys);
   const BiasBlock at(sums, query_tiles.own, key_tiles.own);
   const BiasMemory<T, D> memory;
   struct Step : BatchElement {
-    int64_t first_query, first_key;
+    int first_query, first_key;
   };
   const auto find = [&](int64_t step) {
     Step found;
@@ -126,24 +131,28 @@ KERNEL void __launch_bounds__(bias_gradient_tiles<T, D>().threads(),
     step /= key_tiles.summed;
     const int64_t query_tile = step % query_tiles.summed;
     sums.find(at.own, step / query_tiles.summed, found.batch);
-    found.first_query = (at.query_tile + query_tile) * kSizes.own;
-    found.first_key = (at.key_tile + key_tile) * kKeys;
+    found.first_query = int(at.query_tile + query_tile) * kSizes.own;
+    found.first_key = int(at.key_tile + key_tile) * kKeys;
     return found;
   };
   const auto copy = [&](int64_t step, int) {
     const Step from = find(step);
-    memory.copy_rows(0, from.first_query,
-                     Matrix<const T>(q + from.offset(s.q_batch), s.queries,
-                                     s.key_size, s.q_row));
-    memory.copy_rows(1, from.first_query,
-                     Matrix<const T>(dy + from.offset(g.dy_batch), s.queries,
-                                     s.value_size, g.dy_row));
-    memory.copy_others(0, from.first_key,
-                       Matrix<const T>(k + from.offset(s.k_batch), s.keys,
-                                       s.key_size, s.k_row));
-    memory.copy_others(1, from.first_key,
-                       Matrix<const T>(v + from.offset(s.v_batch), s.keys,
-                                       s.value_size, s.v_row));
+    memory.template copy_rows<kAreAligned>(
+        0, from.first_query,
+        Matrix<const T>(q + from.offset(s.q_batch), s.queries, s.key_size,
+                        s.q_row));
+    memory.template copy_rows<kAreAligned>(
+        1, from.first_query,
+        Matrix<const T>(dy + from.offset(g.dy_batch), s.queries, s.value_size,
+                        g.dy_row));
+    memory.template copy_others<kAreAligned>(
+        0, from.first_key,
+        Matrix<const T>(k + from.offset(s.k_batch), s.keys, s.key_size,
+                        s.k_row));
+    memory.template copy_others<kAreAligned>(
+        1, from.first_key,
+        Matrix<const T>(v + from.offset(s.v_batch), s.keys, s.value_size,
+                        s.v_row));
   };
   const int64_t steps_of_term = query_tiles.summed * key_tiles.summed;
   const int64_t begin = sums.first_term(at.part) * steps_of_term;
@@ -160,15 +169,14 @@ KERNEL void __launch_bounds__(bias_gradient_tiles<T, D>().threads(),
   const ScoreBand band(s);
   for_each_tile<1>(begin, end, copy, [&](int64_t step, int) {
     const Step from = find(step);
-    const int64_t first_row = from.first_query + first_row_of_warp(1);
-    const ScoreTile place(band, int(first_row), kStripRows, int(from.first_key),
-                          kKeys);
+    const int first_row = from.first_query + first_row_of_warp(1);
+    const ScoreTile place(band, first_row, kStripRows, from.first_key, kKeys);
     if (place.is_hidden)
       return;
     RowStatistics of_row[2] = {};
     UNROLL
     for (int half = 0; half < 2; half++) {
-      const int64_t row = first_row + strip_row(2 * half);
+      const int row = first_row + strip_row(2 * half);
       if (row < s.queries)
         of_row[half] = statistics[from.number(s) * s.queries + row];
     }

@@ -27,7 +27,8 @@ template <int HeadSize, AttentionScores Scores, class T>
 void attention(Context &ctx, const AttentionShape &s, const T *q, const T *k,
                const T *v, T *y, float *statistics,
                const AttentionOptions &o = {}) {
-  check_attention_kernels<HeadSize, Scores, T>(s, o);
+  check_attention_kernels<HeadSize, Scores, T>(s, o,
+                                               has_aligned_rows(s, q, k, v));
   const auto run_own = [&] {
     detail::launch_forward<HeadSize, Scores>(ctx, s, q, k, v, y, statistics, o);
   };
@@ -53,11 +54,10 @@ void launch_key_gradients(Context &ctx, const AttentionShape &s,
 }
 
 // Launches the sums of the bias' gradient, with their parts in `workspace`.
-template <class T, int D>
+template <class T, int D, class Scores>
 void launch_bias_gradient(Context &ctx, const AttentionShape &s,
-                          const AttentionGradientShape &g,
-                          const ChangedScores &scores, const T *q, const T *k,
-                          const T *v, const T *dy,
+                          const AttentionGradientShape &g, const Scores &scores,
+                          const T *q, const T *k, const T *v, const T *dy,
                           const RowStatistics *statistics, float *workspace,
                           float *to) {
   constexpr TileSizes kSizes = bias_gradient_tiles<T, D>();
@@ -68,8 +68,8 @@ void launch_bias_gradient(Context &ctx, const AttentionShape &s,
   launch_with_memory(ctx,
                      sums.parts * sums.count * query_tiles.own * key_tiles.own,
                      kSizes.threads(), gradient_bytes<T, D>(kSizes),
-                     attention_bias_gradient<T, D>, s, g, scores, sums, q, k, v,
-                     dy, statistics, parts);
+                     attention_bias_gradient<T, D, Scores>, s, g, scores, sums,
+                     q, k, v, dy, statistics, parts);
   if (sums.parts > 1)
     launch(ctx, ceil_div(sums.elements(), kRowThreads), kRowThreads,
            add_bias_parts, sums, static_cast<const float *>(parts), to);
@@ -105,7 +105,11 @@ void attention_backward(Context &ctx, const AttentionShape &s,
                         const T *v, const T *y, const float *statistics,
                         const T *dy, T *dq, T *dk, T *dv,
                         const AttentionOptions &o = {}) {
-  check_attention_kernels<HeadSize, Scores, T>(s, o);
+  check_attention_kernels<HeadSize, Scores, T>(
+      s, o,
+      has_aligned_rows(s, q, k, v) &&
+          has_aligned_rows(s, dy, g.dy_batch, s.queries, s.value_size,
+                           g.dy_row));
   const int64_t of_rows_in_bytes = attention_workspace(s);
   char *workspace = static_cast<char *>(ctx.workspace(
       size_t(of_rows_in_bytes +
@@ -119,7 +123,7 @@ void attention_backward(Context &ctx, const AttentionShape &s,
          scores, y, dy, statistics, rows);
   detail::launch_gradients<T, HeadSize>(ctx, s, g, scores, q, k, v, dy, of_rows,
                                         dq, dk, dv, o.column_sums);
-  if constexpr (Scores == AttentionScores::Changed)
+  if constexpr (Scores >= AttentionScores::Changed)
     if (o.bias_gradient)
       detail::launch_bias_gradient<T, HeadSize>(
           ctx, s, g, scores, q, k, v, dy, of_rows,

@@ -43,8 +43,8 @@ KERNEL void __launch_bounds__(forward_tiles<T, D, Scores>().threads(),
   constexpr int kThreads = kSizes.threads(), kKeys = kSizes.other;
   constexpr int S = kSizes.strips;
   const AttentionBlock at(s, s.queries, kSizes.own, true);
-  const int64_t first_query = at.tile * kSizes.own;
-  const int64_t first_row = first_query + first_row_of_warp(S);
+  const int first_query = int(at.tile) * kSizes.own;
+  const int first_row = first_query + first_row_of_warp(S);
   const TileRange range = tiles_of_keys(s, first_query, kSizes.own, kKeys);
   T *const queries = reinterpret_cast<T *>(ptx::dynamic_memory());
   const auto tile_in = [&](int buffer, int which) {
@@ -55,11 +55,16 @@ KERNEL void __launch_bounds__(forward_tiles<T, D, Scores>().threads(),
                              s.k_row);
   const Matrix<const T> values(v + at.offset(s.v_batch), s.keys, s.value_size,
                                s.v_row);
-  const auto copy = [&](int64_t tile, int buffer) {
-    copy_tile<kKeys, D, kThreads>(tile_in(buffer, 0), keys, tile * kKeys);
-    copy_tile<kKeys, D, kThreads>(tile_in(buffer, 1), values, tile * kKeys);
+  // Changed scores leave no registers for the addresses of copies.
+  constexpr bool kKnowsPlaces = Scores::kAreAligned && !Scores::kAreChanged;
+  using Copies = TileCopies<kKeys, D, kThreads, kKnowsPlaces, T>;
+  Copies key_copies(keys, range.begin * kKeys),
+      value_copies(values, range.begin * kKeys);
+  const auto copy = [&](int tile, int buffer) {
+    key_copies.copy(tile_in(buffer, 0), keys, tile * kKeys);
+    value_copies.copy(tile_in(buffer, 1), values, tile * kKeys);
   };
-  copy_tile<kSizes.own, D, kThreads>(
+  copy_tile<kSizes.own, D, kThreads, kKnowsPlaces>(
       queries,
       Matrix<const T>(q + at.offset(s.q_batch), s.queries, s.key_size, s.q_row),
       first_query);
@@ -79,8 +84,8 @@ KERNEL void __launch_bounds__(forward_tiles<T, D, Scores>().threads(),
     set_zero(sum[strip]);
   const ScoreBand band(s);
   for_each_tile<kSizes.buffers>(
-      range.begin, range.end, copy, [&](int64_t tile, int buffer) {
-        const int row = int(first_row), key = int(tile) * kKeys;
+      range.begin, range.end, copy, [&](int tile, int buffer) {
+        const int row = first_row, key = tile * kKeys;
         if (ScoreTile(band, row, S * kStripRows, key, kKeys).is_hidden)
           return;
         float x[S][kKeys / 8][4], shrink[2];
@@ -109,7 +114,7 @@ KERNEL void __launch_bounds__(forward_tiles<T, D, Scores>().threads(),
       const bool is_empty = of_strip.sum[half] == 0;
       inverse[half] =
           is_empty && scores.zeroes_empty ? 0 : 1 / of_strip.sum[half];
-      const int64_t row = first_row + strip * kStripRows + strip_row(2 * half);
+      const int row = first_row + strip * kStripRows + strip_row(2 * half);
       if (row < s.queries && lane_of_warp() % 4 == 0) {
         float *of_row = statistics + at.number(s) * s.queries + row;
         of_row[0] = of_strip.top[half] * scores.unit();

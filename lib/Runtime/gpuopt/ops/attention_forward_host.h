@@ -60,7 +60,8 @@ template <int HeadSize, AttentionScores Scores, class T>
 void attention(Context &ctx, const AttentionShape &shape, const T *q,
                const T *k, const T *v, T *y, float *statistics,
                AttentionOptions o = {}) {
-  check_attention_kernels<HeadSize, Scores, T>(shape, o);
+  check_attention_kernels<HeadSize, Scores, T>(shape, o,
+                                               /*has_aligned_rows=*/true);
   const AttentionShape s = detail::with_dense_bias(ctx, shape, o);
   const int64_t rows = detail::rows_of_tile(s),
                 of_batch = ceil_div(s.queries, rows),

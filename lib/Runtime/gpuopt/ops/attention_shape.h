@@ -1,6 +1,8 @@
 // The sizes of attention and what changes its scores.
 #pragma once
 
+#include "gpuopt/settings/attention_kernels.h"
+
 #include <cstdint>
 #include <limits>
 
@@ -27,7 +29,7 @@ struct AttentionShape {
   int64_t bias_batch[3] = {}, bias_row = 0, bias_key = 0;
   // Query i sees only the keys i + first_key to i + last_key: {-queries, 0} is
   // causal. Each query must see at least one key.
-  int64_t first_key = -(int64_t(1) << 40), last_key = int64_t(1) << 40;
+  int64_t first_key = -kMostAttentionRows, last_key = kMostAttentionRows;
 };
 
 struct AttentionOptions {

@@ -70,7 +70,7 @@ struct AttentionBlock : BatchElement {
 
 // The first row of a warp that has `strips` of them, in its block's tile.
 DEVICE int first_row_of_warp(int strips) {
-  return int(threadIdx.x) / 32 * strips * kStripRows;
+  return int(threadIdx.x / 32) * strips * kStripRows;
 }
 
 // ---- Tiles -----------------------------------------------------------------
@@ -79,46 +79,92 @@ DEVICE int first_row_of_warp(int strips) {
 template <class T>
 struct Matrix {
   T *data;
-  int64_t rows, columns, stride;
+  int rows, columns, stride;
   bool has_vectors; // 16 bytes at a time are aligned, and none reach over a row
 
   DEVICE Matrix(T *data, int64_t rows, int64_t columns, int64_t stride)
-      : data(data), rows(rows), columns(columns), stride(stride) {
+      : data(data), rows(int(rows)), columns(int(columns)),
+        stride(int(stride)) {
     constexpr int kVector = kTileVector<T>;
     has_vectors = reinterpret_cast<uintptr_t>(data) % 16 == 0 &&
                   stride % kVector == 0 && columns % kVector == 0;
   }
 };
 
-// Copies the rows from `first` on to a tile; rows and columns that the matrix
-// does not have are zero. The elements are there after a wait and a barrier.
-template <int Rows, int D, int Threads, class T>
-DEVICE void copy_tile(T *tile, const Matrix<const T> &from, int64_t first) {
-  constexpr int kVector = kTileVector<T>, kVectors = D / kVector;
-  for (int i = int(threadIdx.x); i < Rows * kVectors; i += Threads) {
-    const int row = i / kVectors, column = i % kVectors * kVector;
-    T *to = tile + row * kTileStride<T, D> + column;
-    const bool exists = first + row < from.rows && column < from.columns;
+// Copies the tiles of a matrix one after the other, from the row `first` on.
+// Rows and columns that the matrix does not have are zero. The elements are
+// there after a wait and a barrier.
+//
+// A thread copies 16 bytes of every kStep-th row, all in the same column. If
+// the rows are aligned (has_vectors), it knows where they are: it has the
+// address of the first one of the next tile.
+template <int Rows, int D, int Threads, bool AreAligned, class T>
+class TileCopies {
+  static constexpr int kVector = kTileVector<T>, kVectors = D / kVector;
+  static constexpr int kStep = Threads / kVectors;
+  static_assert(Threads % kVectors == 0 && Rows % kStep == 0);
+
+public:
+  DEVICE TileCopies(const Matrix<const T> &from, int first)
+      : next(from.data + int64_t(first + row()) * from.stride +
+             (column() < from.columns ? column() : 0)),
+        rows(column() < from.columns ? from.rows - row() : 0) {}
+
+  // Begins to copy the next tile, whose first row is `first`.
+  DEVICE void copy(T *tile, const Matrix<const T> &from, int first) {
+    T *to = tile + row() * kTileStride<T, D> + column();
+    if constexpr (AreAligned) {
+      UNROLL
+      for (int i = 0; i < Rows; i += kStep) {
+        const bool exists = first + i < rows;
+        // Nothing is read from an address that may lie behind the matrix.
+        ptx::cp_async(to + i * kTileStride<T, D>,
+                      next + int64_t(i) * from.stride, exists ? 16 : 0);
+      }
+      next += int64_t(Rows) * from.stride;
+    } else {
+#pragma unroll 1
+      for (int i = 0; i < Rows; i += kStep)
+        copy_any(to + i * kTileStride<T, D>, from, first + row() + i);
+    }
+  }
+
+private:
+  static DEVICE int row() { return int(threadIdx.x / kVectors); }
+  static DEVICE int column() { return int(threadIdx.x % kVectors) * kVector; }
+
+  static DEVICE void copy_any(T *to, const Matrix<const T> &from, int row) {
+    const bool exists = row < from.rows && column() < from.columns;
     const T *p =
-        exists ? from.data + (first + row) * from.stride + column : from.data;
+        exists ? from.data + int64_t(row) * from.stride + column() : from.data;
     if (from.has_vectors) {
       ptx::cp_async(to, p, exists ? 16 : 0);
     } else {
       UNROLL
       for (int e = 0; e < kVector; e++)
-        to[e] = exists && column + e < from.columns ? p[e] : T{};
+        to[e] = exists && column() + e < from.columns ? p[e] : T{};
     }
   }
+
+  const T *next;
+  int rows; // from the thread's own first one on
+};
+
+// Copies one tile.
+template <int Rows, int D, int Threads, bool AreAligned, class T>
+DEVICE void copy_tile(T *tile, const Matrix<const T> &from, int first) {
+  TileCopies<Rows, D, Threads, AreAligned, T>(from, first)
+      .copy(tile, from, first);
 }
 
 // Calls use(tile, buffer) for each tile from `begin` to `end`; copy(tile,
 // buffer) begins to bring one. With two buffers, the next tile is on its way
 // while one is used.
 template <int Buffers, class Copy, class Use>
-DEVICE void for_each_tile(int64_t begin, int64_t end, const Copy &copy,
+DEVICE void for_each_tile(int begin, int end, const Copy &copy,
                           const Use &use) {
-  for (int64_t tile = begin; tile < end; tile++) {
-    const int buffer = int(tile - begin) % Buffers;
+  int buffer = 0;
+  for (int tile = begin; tile < end; tile++) {
     ptx::cp_async_wait<0>();
     // All threads have copied this tile, and none uses the one before any more.
     __syncthreads();
@@ -126,7 +172,9 @@ DEVICE void for_each_tile(int64_t begin, int64_t end, const Copy &copy,
       copy(tile + 1, 1 - buffer);
     ptx::cp_async_commit();
     use(tile, buffer);
-    if (Buffers == 1) {
+    if (Buffers == 2) {
+      buffer = 1 - buffer;
+    } else {
       __syncthreads();
       if (tile + 1 < end)
         copy(tile + 1, 0);
@@ -194,7 +242,8 @@ struct ScoreChanges {
 // factor of its exponential includes the scale. The kernels for such scores
 // have neither the code nor the registers of what could change them.
 struct ProductScores {
-  static constexpr bool kAreProducts = true, kAreChanged = false;
+  static constexpr bool kAreProducts = true, kAreChanged = false,
+                        kAreAligned = true;
   float scale;
   bool zeroes_empty;
 
@@ -211,7 +260,8 @@ struct ProductScores {
 // else, its elements are read where the scores are in registers. Only tiles at
 // an edge take the way of other scores.
 struct MaskedScores {
-  static constexpr bool kAreProducts = false, kAreChanged = false;
+  static constexpr bool kAreProducts = false, kAreChanged = false,
+                        kAreAligned = true;
   ScoreChanges changes;
   float scale;
   bool zeroes_empty;
@@ -226,7 +276,8 @@ struct MaskedScores {
 // With a cap, a bias, dropout or a mask that MaskedScores does not take, the
 // scale is multiplied first.
 struct ChangedScores {
-  static constexpr bool kAreProducts = false, kAreChanged = true;
+  static constexpr bool kAreProducts = false, kAreChanged = true,
+                        kAreAligned = true;
   ScoreChanges changes;
   const float *bias;
   float scale;
@@ -241,26 +292,28 @@ struct ChangedScores {
   DEVICE float unit() const { return 1.0f; }
 };
 
-template <AttentionScores Scores>
-using ScoresOf =
-    std::conditional_t<Scores == AttentionScores::Products, ProductScores,
-                       std::conditional_t<Scores == AttentionScores::Masked,
-                                          MaskedScores, ChangedScores>>;
+// The same, where the rows of Q, K, V or dY are not aligned.
+struct UnalignedScores : ChangedScores {
+  static constexpr bool kAreAligned = false;
 
-// The sizes and the band of AttentionShape as int, whose arithmetic is cheap. A
-// band that is wider than all scores stays so.
+  using ChangedScores::ChangedScores;
+};
+
+template <AttentionScores Scores>
+using ScoresOf = std::conditional_t<
+    Scores == AttentionScores::Products, ProductScores,
+    std::conditional_t<Scores == AttentionScores::Masked, MaskedScores,
+                       std::conditional_t<Scores == AttentionScores::Changed,
+                                          ChangedScores, UnalignedScores>>>;
+
+// The sizes and the band of AttentionShape as int, whose arithmetic is cheap;
+// kMostAttentionRows is the largest of them.
 struct ScoreBand {
   int queries, keys, first_key, last_key;
 
   DEVICE explicit ScoreBand(const AttentionShape &s)
-      : queries(int(s.queries)), keys(int(s.keys)),
-        first_key(clamped(s.first_key)), last_key(clamped(s.last_key)) {}
-
-private:
-  static DEVICE int clamped(int64_t x) {
-    constexpr int64_t kMost = int64_t(1) << 30;
-    return int(x < -kMost ? -kMost : x > kMost ? kMost : x);
-  }
+      : queries(int(s.queries)), keys(int(s.keys)), first_key(int(s.first_key)),
+        last_key(int(s.last_key)) {}
 };
 
 // A part of the matrix of scores, whose first row and column are `query` and
@@ -540,7 +593,7 @@ struct OnlineSoftmax {
 // The tiles of keys that some query of a tile sees, or the tiles of queries
 // that see some key of it.
 struct TileRange {
-  int64_t begin, end;
+  int begin, end;
 };
 DEVICE TileRange visible_tiles(int64_t first, int64_t last, int64_t count,
                                int size) {
@@ -550,7 +603,7 @@ DEVICE TileRange visible_tiles(int64_t first, int64_t last, int64_t count,
     last = count - 1;
   if (last < first)
     return {0, 0};
-  return {first / size, last / size + 1};
+  return {int(first / size), int(last / size) + 1};
 }
 DEVICE TileRange tiles_of_keys(const AttentionShape &s, int64_t query,
                                int queries, int size) {

@@ -10,6 +10,10 @@ namespace gpuopt {
 // The largest heads that there are kernels for.
 constexpr int64_t kLargestAttentionHead = 256;
 
+// Attention has at most so many queries and keys, so that kernels count them in
+// 32 bits. A key that is so far from a query is beyond all keys.
+constexpr int64_t kMostAttentionRows = int64_t(1) << 30;
+
 // Returns the smallest heads with kernels that hold `size` elements; what they
 // have beyond these is zero.
 constexpr int64_t attention_head_of(int64_t size) {
@@ -21,11 +25,15 @@ constexpr int64_t attention_head_of(int64_t size) {
 enum class AttentionScores {
   Products, // they are multiplied by a scale
   Masked,   // an added mask, too, whose elements are loaded in pairs
-  Changed   // anything that AttentionOptions has
+  Changed,  // anything that AttentionOptions has
+  Unaligned // anything, of rows that are not aligned
 };
 
 // What a call of attention does with its scores.
 struct AttentionChanges {
+  // Whether all rows that are read begin at a multiple of 16 bytes and have a
+  // multiple of 16 bytes. The kernels for other rows load elements one by one.
+  bool has_aligned_rows;
   bool has_others; // than an added mask and a positive scale
   bool has_added_mask;
   // Whether the elements of the mask for keys 2 i and 2 i + 1 are neighbours,
@@ -37,6 +45,8 @@ struct AttentionChanges {
 constexpr AttentionScores attention_scores_of(const AttentionChanges &changes,
                                               int64_t head,
                                               bool is_half_precision) {
+  if (!changes.has_aligned_rows)
+    return AttentionScores::Unaligned;
   if (changes.has_others)
     return AttentionScores::Changed;
   if (!changes.has_added_mask)
