@@ -16,14 +16,15 @@ using namespace llvm;
 using namespace gpuopt;
 
 /// Prints what else takes time, beside what the verdict names.
-static void printOthers(const RunFigures &figures, double budgetCost) {
+static void printOthers(const RunFigures &figures, double budgetCost,
+                        bool estimatesHold) {
   constexpr double kMuchOfAStep = 0.03, kMuchInPercent = 3;
   if (figures.checkpoint_ms > kMuchOfAStep * figures.step_ms)
     outs() << formatv("checkpoints: training stands still for {0:f1} % of its "
                       "time; --save-steps: a larger number\n",
                       100 * figures.checkpoint_ms /
                           (figures.step_ms + figures.checkpoint_ms));
-  if (budgetCost > kMuchInPercent)
+  if (budgetCost > kMuchInPercent && estimatesHold)
     outs() << formatv("memory budget: what is computed again takes {0:f1} % "
                       "more of a step by estimate; --memory-budget: more\n",
                       budgetCost);
@@ -122,7 +123,8 @@ static void printVerdict(const JudgedRun &run, bool plansFollow) {
   if (run.estimated.bound != run.verdict.bound && !run.estimated.bound.empty())
     outs() << "without the profile it would be " << run.estimated.bound << ": "
            << run.estimated.why << "; measured times count more\n";
-  printOthers(run.figures, run.plan ? budgetCostOf(*run.plan) : 0);
+  printOthers(run.figures, run.plan ? budgetCostOf(*run.plan) : 0,
+              estimates_hold(run.description.traits, run.figures));
   outs().flush();
 }
 

@@ -52,10 +52,21 @@ private:
     return wait +
            (run.figures.step_ms - wait) * milliseconds / now.milliseconds;
   }
+  /// Returns the time of a step now and with a plan; nothing where the
+  /// estimates say nothing of the measured time.
   std::string changeOf(const PlanFigures &figures) const {
-    return formatv("{0} -> {1} a step", ms_text(run.figures.step_ms),
-                   ms_text(scaled(figures.milliseconds)))
-        .str();
+    return timeText(figures, 1, " a step");
+  }
+  std::string timeText(const PlanFigures &figures, double times,
+                       const std::string &of) const {
+    if (!result.hasTimes)
+      return "";
+    return ms_text(run.figures.step_ms) + " -> " +
+           ms_text(scaled(figures.milliseconds) / times) + of;
+  }
+  std::string costText(const PlanFigures &figures) const;
+  std::string samplesText() const {
+    return " for " + std::to_string(samples()) + " samples";
   }
   std::string memoryOf(const PlanFigures &figures) const {
     return formatBytes(now.totalBytes) + " -> " +
@@ -84,7 +95,16 @@ static std::string budgetFlag(int64_t bytes) {
   return formatv("--memory-budget={0}", bytes).str();
 }
 
-static std::string costText(const PlanFigures &figures) {
+/// Returns two texts with a separator between them, or the one that is there.
+static std::string joined(const std::string &first, StringRef separator,
+                          const std::string &second) {
+  return first.empty() || second.empty() ? first + second
+                                         : first + separator.str() + second;
+}
+
+std::string Planning::costText(const PlanFigures &figures) const {
+  if (!result.hasTimes)
+    return "what is recomputed costs time";
   return formatv("recomputing costs {0:f1} % (at least {1:f1} %, proven)",
                  figures.addedPercent, figures.lowerBoundPercent)
       .str();
@@ -131,8 +151,8 @@ void Planning::tryPrecision() {
   if (!half || !half->fits)
     return;
   bool helps = half->milliseconds < kGain * now.milliseconds;
-  add("--precision bf16", (helps ? "" : "gains no time: ") + changeOf(*half) +
-                              ", " + memoryOf(*half));
+  add("--precision bf16", (helps || !result.hasTimes ? "" : "gains no time: ") +
+                              joined(changeOf(*half), ", ", memoryOf(*half)));
 }
 
 void Planning::tryBatch(int64_t times) {
@@ -141,9 +161,8 @@ void Planning::tryBatch(int64_t times) {
       figuresOf({"--batch-size=" + std::to_string(size)});
   if (larger && larger->fits)
     add("--batch-size " + std::to_string(size),
-        formatv("{0} -> {1} for {2} samples, {3}", ms_text(run.figures.step_ms),
-                ms_text(scaled(larger->milliseconds) / double(times)),
-                samples(), memoryOf(*larger)));
+        joined(timeText(*larger, double(times), samplesText()), ", ",
+               memoryOf(*larger)));
 }
 
 void Planning::tryAccumulation() {
@@ -153,9 +172,8 @@ void Planning::tryAccumulation() {
       figuresOf({"--gradient-accumulation-steps=" + std::to_string(steps)});
   if (longer && longer->fits)
     add("--gradient-accumulation-steps " + std::to_string(steps),
-        formatv("{0} -> {1} for {2} samples, {3}", ms_text(run.figures.step_ms),
-                ms_text(scaled(longer->milliseconds) / double(kTimes)),
-                samples(), memoryOf(*longer)));
+        joined(timeText(*longer, double(kTimes), samplesText()), ", ",
+               memoryOf(*longer)));
 }
 
 void Planning::tryBudget() {
@@ -170,7 +188,7 @@ void Planning::tryBudget() {
     return;
   std::string words = flag;
   std::replace(words.begin(), words.end(), '=', ' ');
-  add(words, costText(*smaller) + ": " + changeOf(*smaller));
+  add(words, joined(costText(*smaller), ": ", changeOf(*smaller)));
 }
 
 void Planning::tryLargerBatch() {
@@ -188,10 +206,8 @@ void Planning::tryLargerBatch() {
     double times = double(size) / double(batch);
     std::string words = budget + " --batch-size " + std::to_string(size);
     words[words.find('=')] = ' ';
-    add(words,
-        formatv("would fit, {0}: {1} -> {2} for {3} samples", costText(*larger),
-                ms_text(run.figures.step_ms),
-                ms_text(scaled(larger->milliseconds) / times), samples()));
+    add(words, "would fit, " + joined(costText(*larger), ": ",
+                                      timeText(*larger, times, samplesText())));
     return;
   }
 }
@@ -204,7 +220,7 @@ void Planning::tryWithoutBudget() {
       figuresOf({"--memory-budget", "--activation-budget", "--allow-offload",
                  "--offload-bandwidth"});
   if (free && free->fits)
-    add("no --memory-budget", changeOf(*free) + ", " + memoryOf(*free));
+    add("no --memory-budget", joined(changeOf(*free), ", ", memoryOf(*free)));
 }
 
 Alternatives Planning::plan() {
@@ -215,6 +231,7 @@ Alternatives Planning::plan() {
     return result;
   }
   now = *same;
+  result.hasTimes = estimates_hold(run.traits, run.figures);
   constexpr int64_t kMoreSamples = 4;
   if (run.verdict.bound == "launch-bound")
     tryBatch(kMoreSamples);
@@ -238,7 +255,10 @@ void gpuopt::printAlternatives(const Alternatives &alternatives,
                                raw_ostream &os) {
   if (!alternatives.found.empty())
     os << "planned with other flags; estimates by the rates of '"
-       << alternatives.device << "', scaled to the measured step:\n";
+       << alternatives.device
+       << (alternatives.hasTimes
+               ? "', scaled to the measured step:\n"
+               : "' are too far from the measured step to tell times:\n");
   for (const Alternative &each : alternatives.found)
     os << "  " << each.flags << ": " << each.text << "\n";
   if (!alternatives.problem.empty())

@@ -29,6 +29,8 @@ struct Alternatives {
   /// Names the device file whose rates the estimates rest on.
   std::string device;
   std::vector<Alternative> found;
+  /// Whether the estimates say something of the time that was measured.
+  bool hasTimes = true;
   /// Why there are no more; empty if all were planned.
   std::string problem;
 };

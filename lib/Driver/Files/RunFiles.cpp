@@ -166,6 +166,9 @@ Expected<RunDescription> gpuopt::readRunDescription(StringRef run) {
   traits.memory_ms = numberIn(*object, "memory_ms");
   traits.optimizer_ms = numberIn(*object, "optimizer_ms");
   traits.wait_policy = stringIn(*object, "wait_policy");
+  traits.cores = integer("cores");
+  traits.other_cores = numberIn(*object, "other_cores");
+  traits.preemptions = numberIn(*object, "preemptions");
   description.command.folder = stringIn(*object, "folder");
   if (const json::Array *command = object->getArray("command"))
     for (const json::Value &argument : *command)

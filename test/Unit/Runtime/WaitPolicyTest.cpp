@@ -415,6 +415,21 @@ TEST_F(CpuQuotaTest, LimitsThreads) {
   EXPECT_EQ(threads_within_quota(2, 16), 2);
 }
 
+// The threads of the process that prepare data are no others.
+TEST(CoreUse, TellsWhatOthersComputed) {
+  CpuCounters last = at(10, 2, 0.5, 1.2, 340);
+  last.background_seconds = 2;
+  const CoreUse use = CoreUse::between(at(0, 2, 0, 0), last);
+  EXPECT_EQ(use.cores, 2);
+  EXPECT_NEAR(use.other_cores, 1, 1e-9);
+  EXPECT_EQ(use.preemptions, 340);
+  const CpuCounters stolen = at(10, 2, 0.5, 0, 0, 0.3);
+  EXPECT_NEAR(CoreUse::between(at(0, 2, 0, 0), stolen).other_cores, 0.3, 1e-9);
+  // Few ticks are chance, and other cores are not comparable.
+  EXPECT_EQ(CoreUse::between(at(0, 2, 0, 0), at(0.05, 2, 0, 2)).cores, 0);
+  EXPECT_EQ(CoreUse::between(at(0, 1, 0, 0), at(10, 2, 0, 2)).cores, 0);
+}
+
 // A profile of the run waits in this way as well.
 TEST(WaitPolicy, IsToldOfMostSteps) {
   StepWaiting asked(WaitPolicy::Active, 2), own(WaitPolicy::Auto, 2);
@@ -424,8 +439,7 @@ TEST(WaitPolicy, IsToldOfMostSteps) {
                           !getenv("OMP_WAIT_POLICY") &&
                           !getenv("GOMP_SPINCOUNT");
   own.step(1); // the threads sleep at first
-  EXPECT_EQ(own.mostly(),
-            can_choose ? WaitPolicy::Passive : WaitPolicy::Auto);
+  EXPECT_EQ(own.mostly(), can_choose ? WaitPolicy::Passive : WaitPolicy::Auto);
 }
 
 TEST(WaitPolicy, IsOneOfThree) {

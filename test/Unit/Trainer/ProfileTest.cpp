@@ -312,6 +312,81 @@ TEST_F(VerdictTest, JudgesByEstimates) {
   EXPECT_EQ(text(), "");
 }
 
+// An estimate that explains a twentieth of a step names no limit, and promises
+// nothing.
+TEST_F(VerdictTest, NamesNoLimitThatIsFarFromTheStep) {
+  run.target = "host";
+  run.limit_ms = 0.17;
+  run.memory_ms = 0.14;
+  run.optimizer_ms = 0.06;
+  run.launches = 20;
+  measured.step_ms = 3.7;
+  const std::string begin =
+      "verdict: no limit of the device is reached: by the rates of the device "
+      "a step takes at least 0.17 ms, which is 5 % of the 3.7 ms that it "
+      "took; the rest likely goes to ";
+  EXPECT_EQ(
+      text(),
+      begin +
+          "20 launches, each of which took 0.18 ms on average; --batch-size: "
+          "more work in each launch; gpuopt profile tells which calls are "
+          "long, and gpuopt calibrate whether this device reaches its rates");
+  run.cores = 2;
+  run.other_cores = 1.24;
+  run.preemptions = 37.4;
+  measured.data_wait_ms = 0.1;
+  EXPECT_EQ(text(),
+            begin + "other processes, which computed on 1.2 of 2 cores (37 "
+                    "involuntary context switches a step), waiting for data (3 "
+                    "% of a step), and 20 launches, each of which took 0.18 ms "
+                    "on average; end the other processes, or --num-threads: "
+                    "fewer; gpuopt profile tells which calls are long, and "
+                    "gpuopt calibrate whether this device reaches its rates");
+  run.other_cores = 0.2;
+  run.launches = 0;
+  EXPECT_NE(text().find("likely goes to waiting for data (3 % of a step), and "
+                        "launches and waiting; --batch-size"),
+            std::string::npos)
+      << text();
+  EXPECT_FALSE(judge(run, measured).can_be_planned());
+  // A profile does not make the limits explain more.
+  run.launches = 20;
+  measured.calls_ms = 3.5;
+  measured.memory_ms = 3;
+  EXPECT_EQ(text().rfind(begin, 0), 0u) << text();
+  EXPECT_NE(text().find("launch; gpuopt calibrate tells whether"),
+            std::string::npos)
+      << text();
+  measured.optimizer_ms = 2; // which is measured
+  EXPECT_EQ(judge(run, measured).bound, "optimizer-bound");
+}
+
+TEST_F(VerdictTest, TakesTheShareThatIsStated) {
+  run.limit_ms = 20;
+  run.memory_ms = 15;
+  run.optimizer_ms = 1;
+  run.launches = 100;
+  measured.step_ms = 100;
+  EXPECT_EQ(judge(run, measured).bound, "memory-bound");
+  measured.step_ms = 101;
+  EXPECT_EQ(judge(run, measured).bound, "no limit of the device is reached");
+  measured.data_wait_ms = 2; // is not computed
+  EXPECT_EQ(judge(run, measured).bound, "memory-bound");
+}
+
+// Rates of another device may be far too low.
+TEST_F(VerdictTest, TakesNoSharesOfEstimatesThatAreTooLong) {
+  measured.step_ms = 16;
+  EXPECT_EQ(judge(run, measured).bound, "memory-bound");
+  measured.step_ms = 15.9;
+  EXPECT_EQ(text(), "verdict: none: by the rates of the device a step takes at "
+                    "least 80.0 ms, but it took 15.9 ms: they are not the "
+                    "rates of this device; gpuopt calibrate measures them");
+  measured.calls_ms = 15; // those of a profile hold
+  measured.memory_ms = 10;
+  EXPECT_EQ(judge(run, measured).bound, "memory-bound");
+}
+
 TEST_F(VerdictTest, JudgesByAProfile) {
   KeyAverages profile;
   profile.target = "cuda";
@@ -402,6 +477,14 @@ TEST_F(VerdictTest, JudgesByTheTimeOfTheRun) {
   EXPECT_NEAR(measured.calls_ms, 0.22, 1e-9);
   EXPECT_NE(describe_difference(measured).find("the shares of the profile and"),
             std::string::npos);
+}
+
+TEST_F(ProfileTest, KeepsWhatElseTheCoresDid) {
+  ASSERT_EQ(run("out", {"--max-steps=2"}), 0);
+  const std::string text = read_file(folder / "out/run.json");
+  for (const char *name : {"cores", "other_cores", "preemptions"})
+    EXPECT_NE(text.find("\"" + std::string(name) + "\": "), std::string::npos)
+        << text;
 }
 
 TEST_F(ProfileTest, KeepsHowThreadsWaited) {

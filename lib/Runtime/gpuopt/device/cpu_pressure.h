@@ -16,11 +16,12 @@ namespace gpuopt {
 // The system's counters, read once. Ticks are 10 ms of one core, and of the
 // cores that the calling thread may use.
 struct CpuCounters {
-  double seconds = 0;      // of a clock that only goes forward
-  double own_seconds = 0;  // of this process without background threads
-  double preemptions = 0;  // of its threads, which had to make way
-  double busy_ticks = 0;   // in which a core computed
-  double stolen_ticks = 0; // that a hypervisor gave to other machines
+  double seconds = 0;            // of a clock that only goes forward
+  double own_seconds = 0;        // of this process without background threads
+  double background_seconds = 0; // of these
+  double preemptions = 0;        // of its threads, which had to make way
+  double busy_ticks = 0;         // in which a core computed
+  double stolen_ticks = 0;       // that a hypervisor gave to other machines
   double all_ticks = 0;
   int cores = 0; // whose ticks they are
 
@@ -34,7 +35,8 @@ struct CpuCounters {
     counters.preemptions = double(usage.ru_nivcsw);
     for (const timeval &time : {usage.ru_utime, usage.ru_stime})
       counters.own_seconds += double(time.tv_sec) + 1e-6 * double(time.tv_usec);
-    counters.own_seconds -= BackgroundCpuTime::seconds();
+    counters.background_seconds = BackgroundCpuTime::seconds();
+    counters.own_seconds -= counters.background_seconds;
     counters.read_ticks(stat_file);
     return counters;
   }
@@ -75,6 +77,29 @@ private:
     stolen_ticks += columns[7];
     busy_ticks +=
         columns[0] + columns[1] + columns[2] + columns[5] + columns[6];
+  }
+};
+
+// What this process and others did with its cores between two readings.
+struct CoreUse {
+  int cores = 0;          // 0: the time was too short to tell
+  double other_cores = 0; // on which others computed, on average
+  double preemptions = 0;
+
+  static CoreUse between(const CpuCounters &first, const CpuCounters &last) {
+    constexpr double kLeastTicks = 10; // of each core
+    const double ticks = last.all_ticks - first.all_ticks;
+    const double seconds = last.seconds - first.seconds;
+    if (last.cores != first.cores || seconds <= 0 ||
+        ticks < kLeastTicks * last.cores || ticks <= 0)
+      return {};
+    const double taken = last.busy_ticks - first.busy_ticks +
+                         last.stolen_ticks - first.stolen_ticks;
+    const double own = last.own_seconds - first.own_seconds +
+                       last.background_seconds - first.background_seconds;
+    return {last.cores,
+            std::max(0.0, last.cores * taken / ticks - own / seconds),
+            last.preemptions - first.preemptions};
   }
 };
 

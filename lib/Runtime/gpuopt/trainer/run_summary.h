@@ -3,6 +3,7 @@
 #pragma once
 
 #include "gpuopt/device/atomic_file.h"
+#include "gpuopt/device/cpu_pressure.h"
 #include "gpuopt/device/wait_policy_names.h"
 #include "gpuopt/trainer/advice.h"
 #include "gpuopt/trainer/metrics.h"
@@ -90,6 +91,9 @@ inline std::string json_of(const RunTraits &traits) {
      << ",\n \"memory_ms\": " << traits.memory_ms
      << ",\n \"optimizer_ms\": " << traits.optimizer_ms
      << ",\n \"wait_policy\": " << json_quoted(traits.wait_policy)
+     << ",\n \"cores\": " << traits.cores
+     << ",\n \"other_cores\": " << traits.other_cores
+     << ",\n \"preemptions\": " << traits.preemptions
      << ",\n \"folder\": " << json_quoted(folder) << ",\n \"command\": ["
      << command << "]\n}\n";
   return to.str();
@@ -117,6 +121,7 @@ public:
       write();
       is_first = false;
       first_step_ms = step_ms;
+      counters = CpuCounters::now();
       return;
     }
     figures.steps++;
@@ -135,10 +140,11 @@ public:
   // A run that was interrupted does not wait for advice.
   void end(Metrics &metrics, int64_t step, const KeyAverages &profile,
            WaitPolicy waited, bool is_interrupted) {
-    if (waited != WaitPolicy::Auto) {
+    if (waited != WaitPolicy::Auto)
       traits.wait_policy = name_of(waited);
+    take_use_of_cores();
+    if (!is_first)
       write();
-    }
     const MemoryFigures taken = memory.figures(program);
     metrics.memory(step, taken);
     printf("%s\n", describe(taken).c_str());
@@ -164,6 +170,14 @@ public:
   int64_t advice() const { return seconds_for_advice; }
 
 private:
+  void take_use_of_cores() {
+    if (figures.steps == 0)
+      return;
+    const CoreUse use = CoreUse::between(counters, CpuCounters::now());
+    traits.cores = use.cores;
+    traits.other_cores = use.other_cores;
+    traits.preemptions = use.preemptions / double(figures.steps);
+  }
   // A run goes on without it.
   void write() const {
     try {
@@ -181,7 +195,8 @@ private:
   const bool is_quiet;
   RunTraits traits;
   MemoryWatch memory;
-  RunFigures figures; // sums
+  RunFigures figures;   // sums
+  CpuCounters counters; // at the end of the first step
   bool is_first = true;
   double first_step_ms = 0;
   int64_t seconds_for_advice = 0;

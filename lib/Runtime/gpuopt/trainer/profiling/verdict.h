@@ -33,6 +33,12 @@ struct RunTraits {
   // How threads waited for the next kernel in most steps: "active" or
   // "passive"; empty before the run's end, and if there was nothing to choose.
   std::string wait_policy;
+  // What the system counted between the first step and the run's end: the cores
+  // that the run may use, on how many of them other processes computed on
+  // average, and how often in a step one of its threads had to make way for
+  // another thread (involuntary context switches). 0 cores: not known.
+  int64_t cores = 0;
+  double other_cores = 0, preemptions = 0;
 };
 
 constexpr char kRunTraitsFile[] = "run.json";
@@ -206,6 +212,91 @@ inline std::string help_with_compute(const RunTraits &run) {
 
 } // namespace detail
 
+// How far apart the measured time of a step and the estimated least one may be.
+// What a busy device and kernels of usual quality leave of its rates is more
+// than a fifth, and caches seldom give more than five times as much.
+constexpr double kMostApart = 5;
+
+// Whether the estimated least time of a step says something about the time that
+// was measured, so that times of other plans may be estimated from it.
+inline bool estimates_hold(const RunTraits &run, const RunFigures &measured) {
+  const double computed_ms = measured.step_ms - measured.data_wait_ms;
+  return run.limit_ms * kMostApart >= computed_ms &&
+         run.limit_ms <= kMostApart * computed_ms;
+}
+
+namespace detail {
+
+// Whether other processes take much of the time of the run's cores.
+inline bool has_others(const RunTraits &run) {
+  constexpr double kMuchOfACore = 0.25;
+  return run.cores > 0 && run.other_cores >= kMuchOfACore;
+}
+
+// Returns what likely takes the time that the device's limits do not explain.
+inline std::string describe_rest(const RunTraits &run,
+                                 const RunFigures &measured) {
+  constexpr double kMuchWait = 0.01;
+  std::string text;
+  if (has_others(run)) {
+    char part[160];
+    snprintf(part, sizeof part,
+             "other processes, which computed on %.1f of %lld cores (%.0f "
+             "involuntary context switches a step), ",
+             run.other_cores, static_cast<long long>(run.cores),
+             run.preemptions);
+    text = part;
+  }
+  if (measured.data_wait_ms >= kMuchWait * measured.step_ms)
+    text += "waiting for data (" +
+            share_text(measured.data_wait_ms, measured.step_ms) +
+            " of a step), ";
+  if (!text.empty())
+    text += "and ";
+  const double computed_ms = measured.step_ms - measured.data_wait_ms;
+  if (run.launches > 0)
+    text += std::to_string(run.launches) + " launches, each of which took " +
+            ms_text(computed_ms / double(run.launches)) + " on average";
+  else
+    text += "launches and waiting";
+  return text;
+}
+
+inline std::string help_with_rest(const RunTraits &run, bool has_profile) {
+  const std::string first =
+      has_others(run) ? "end the other processes, or --num-threads: fewer"
+                      : "--batch-size: more work in each launch";
+  return first +
+         (has_profile
+              ? "; gpuopt calibrate tells "
+              : "; gpuopt profile tells which calls are long, and gpuopt "
+                "calibrate ") +
+         "whether this device reaches its rates";
+}
+
+// Judges a step whose measured time is far from the least one that was
+// estimated.
+inline Verdict judge_without_limit(const RunTraits &run,
+                                   const RunFigures &measured) {
+  const double step = measured.step_ms;
+  const bool has_profile = measured.calls_ms > 0;
+  const std::string least =
+      "by the rates of the device a step takes at least " +
+      ms_text(run.limit_ms);
+  if (run.limit_ms > step)
+    return {"none",
+            least + ", but it took " + ms_text(step) +
+                ": they are not the rates of this device",
+            "gpuopt calibrate measures them"};
+  return {"no limit of the device is reached",
+          least + ", which is " + share_text(run.limit_ms, step) + " of the " +
+              ms_text(step) + " that it took; the rest likely goes to " +
+              describe_rest(run, measured),
+          help_with_rest(run, has_profile)};
+}
+
+} // namespace detail
+
 // Judges by the measured times and, where there is no profile, by shares of the
 // estimated ones.
 inline Verdict judge(const RunTraits &run, const RunFigures &measured) {
@@ -247,11 +338,16 @@ inline Verdict judge(const RunTraits &run, const RunFigures &measured) {
                         : std::to_string(run.launches) +
                               " launches in a step of " + ms_text(step),
             help_with_launches(run), kFewer * measured.short_ms / all};
+  const bool holds = run.limit_ms <= 0 || estimates_hold(run, measured);
+  // Shares of a profile hold where the estimated times are too long.
+  const bool has_shares = holds || (has_profile && run.limit_ms > step);
   const double updates = has_profile ? measured.optimizer_ms : run.optimizer_ms;
-  if (updates >= kMuchUpdate * all)
+  if (updates >= kMuchUpdate * all && (holds || has_profile))
     return {"optimizer-bound",
             "updates are " + share_text(updates, all) + of_step,
             help_with_updates(run), kFewer * updates / all};
+  if (!has_shares)
+    return judge_without_limit(run, measured);
   const double memory = has_profile ? measured.memory_ms : run.memory_ms;
   if (memory >= all / 2)
     return {"memory-bound",
