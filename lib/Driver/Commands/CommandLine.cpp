@@ -222,6 +222,8 @@ int gpuopt::driverMain(int count, char **given) {
   std::vector<char *> arguments(given, given + count);
   if (std::string error = takeHelpCommand(arguments); !error.empty())
     return usage(error);
+  if (std::string error = keepHelpAlone(arguments); !error.empty())
+    return usage(error);
   int argc = int(arguments.size());
   char **argv = arguments.data();
   // The Python package has the flags of this command.

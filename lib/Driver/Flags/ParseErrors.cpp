@@ -144,6 +144,34 @@ static const cl::Option *flagGivenBy(StringRef argument,
   return flag == flags.end() ? nullptr : flag->second;
 }
 
+static bool isKnownCommand(StringRef name) {
+  return any_of(allCommands(), [&](cl::SubCommand *known) {
+    return known->getName() == name;
+  });
+}
+
+std::string gpuopt::keepHelpAlone(std::vector<char *> &arguments) {
+  auto asksForHelp = [](StringRef word) {
+    return word == "-h" || word == "-help" || word == "--help" ||
+           word.starts_with("--help-");
+  };
+  auto end = std::find(arguments.begin(), arguments.end(), StringRef("--"));
+  auto help = std::find_if(arguments.begin() + 1, end, asksForHelp);
+  if (help == end)
+    return "";
+  std::vector<char *> kept{arguments.front()};
+  auto command = arguments.begin() + 1;
+  if (help == command)
+    ++command; // "gpuopt --help train"
+  if (command != end && isKnownCommand(*command))
+    kept.push_back(*command);
+  else if (command < help && !StringRef(*command).starts_with("-"))
+    return describeUnknownCommand(*command);
+  kept.push_back(*help);
+  arguments = std::move(kept);
+  return "";
+}
+
 std::string gpuopt::takeHelpCommand(std::vector<char *> &arguments) {
   if (arguments.size() < 2 || StringRef(arguments[1]) != "help")
     return "";
@@ -151,11 +179,9 @@ std::string gpuopt::takeHelpCommand(std::vector<char *> &arguments) {
   static char flag[] = "--help";
   arguments.push_back(flag);
   StringRef command = arguments[1];
-  bool isKnown = any_of(allCommands(), [&](cl::SubCommand *known) {
-    return known->getName() == command;
-  });
-  return isKnown || command.starts_with("-") ? ""
-                                             : describeUnknownCommand(command);
+  return isKnownCommand(command) || command.starts_with("-")
+             ? ""
+             : describeUnknownCommand(command);
 }
 
 /// Whether LLVM's parser takes an argument for a group of flags of one letter:

@@ -28,6 +28,11 @@ std::string describeUnknownCommand(llvm::StringRef name);
 /// that follows it, or of gpuopt. Returns an error if that is no command.
 std::string takeHelpCommand(std::vector<char *> &arguments);
 
+/// Where a flag asks for help, leaves nothing beside it but the command: help
+/// needs no model, and no run starts. Arguments behind "--" are no flags.
+/// Returns an error if there is no such command.
+std::string keepHelpAlone(std::vector<char *> &arguments);
+
 /// Returns what a value of type T must be; nothing if `text` is such a value.
 template <class T>
 llvm::StringRef whatIsNeeded(llvm::StringRef text);
