@@ -14,7 +14,6 @@
 #include "Files/JoinPath.h"
 #include "Files/ResultsLock.h"
 #include "Files/RunFiles.h"
-#include "Report/Buckets.h"
 #include "Report/TextChart.h"
 #include "gpuopt/Driver/Runs.h"
 #include "gpuopt/trainer/folder_marks.h"
@@ -124,11 +123,9 @@ static std::string drawRun(StringRef run, const RunMetrics &metrics,
       {"learning rate", StepMetric::LearningRate}};
   // Each curve has a title and its abscissas besides; a line stays free.
   int rows = std::clamp((screen.rows - 3) / int(std::size(curves)) - 2, 2, 12);
-  for (auto [title, metric] : curves) {
-    Buckets buckets = bucketsOf(metrics.steps, metrics.of(metric),
-                                size_t(2 * std::max(10, screen.columns)));
-    text += textChart(title, buckets.x, buckets.mean, screen.columns, rows);
-  }
+  for (auto [title, metric] : curves)
+    text += textChart(title, metrics.steps, metrics.of(metric), screen.columns,
+                      rows);
   return text;
 }
 

@@ -7,6 +7,8 @@
 
 #include "Report/TextChart.h"
 
+#include "Report/Buckets.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
@@ -94,22 +96,24 @@ static void drawCurve(ArrayRef<double> x, ArrayRef<double> y, double low,
 
 std::string gpuopt::textChart(StringRef title, ArrayRef<double> x,
                               ArrayRef<double> y, int columns, int rows) {
-  double low = std::numeric_limits<double>::infinity(), high = -low, last = NAN;
-  for (double value : y)
+  auto last =
+      find_if(reverse(y), [](double each) { return std::isfinite(each); });
+  if (last == y.rend())
+    return title.str() + ": no finite number yet\n";
+  Buckets buckets = bucketsOf(x, y, size_t(2 * std::max(10, columns)));
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (double value : buckets.mean)
     if (std::isfinite(value)) {
       low = std::min(low, value);
       high = std::max(high, value);
-      last = value;
     }
-  if (low > high)
-    return title.str() + ": no finite number yet\n";
   std::string top = number(high), bottom = number(low);
   size_t margin = std::max(top.size(), bottom.size()) + 1;
   int wide = std::max(4, columns - int(margin) - 2);
   rows = std::max(1, rows);
   DotField field(wide, rows);
-  drawCurve(x, y, low, high, field);
-  std::string text = title.str() + ": " + number(last) + "\n";
+  drawCurve(buckets.x, buckets.mean, low, high, field);
+  std::string text = title.str() + ": " + number(*last) + "\n";
   for (int row = 0; row < rows; ++row) {
     StringRef label = row == 0 ? top : row == rows - 1 ? bottom : StringRef();
     text += std::string(margin - label.size(), ' ') + label.str() +

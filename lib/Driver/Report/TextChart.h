@@ -16,8 +16,10 @@ namespace gpuopt {
 
 /// Draws a curve by Braille patterns, each of which has 2 by 4 dots, with the
 /// range of both axes. `x` ascends; ordinates that are not finite are left out.
-/// The text has `rows` lines of the curve, of at most `columns` characters, and
-/// two lines more: the title above and the abscissas below.
+/// A dot of a long curve stands for the mean of neighbouring points; the title
+/// has the last finite ordinate itself. The text has `rows` lines of the curve,
+/// of at most `columns` characters, and two lines more: the title above and the
+/// abscissas below.
 std::string textChart(llvm::StringRef title, llvm::ArrayRef<double> x,
                       llvm::ArrayRef<double> y, int columns, int rows);
 
