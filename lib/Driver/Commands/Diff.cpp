@@ -9,6 +9,7 @@
 #include "Files/JoinPath.h"
 #include "Files/RunFiles.h"
 #include "Files/WeightsDiff.h"
+#include "Report/FlagDiff.h"
 #include "Report/RunDiff.h"
 #include "gpuopt/Driver/Runs.h"
 #include "gpuopt/Target/Cxx/PlanVersion.h"
@@ -47,14 +48,7 @@ public:
     case Kind::Checkpoint:
       return weightsOf({kModelFile, kAveragesFile, "optimizer.safetensors"});
     case Kind::Run:
-      if (Error error = metrics())
-        return error;
-      if (both(kPlanFile))
-        if (Error error =
-                plans(joinPath(first, kPlanFile), joinPath(second, kPlanFile)))
-          return error;
-      tellMissingWeights();
-      return weightsOf({kModelFile, kAveragesFile});
+      return runs();
     }
     return Error::success();
   }
@@ -65,17 +59,41 @@ private:
     return hasFile(first, name) && hasFile(second, name);
   }
 
-  Error metrics() {
+  /// What the user chose comes first, then what a step takes, then numbers and
+  /// tensors.
+  Error runs() {
     Expected<RunMetrics> a = readMetrics(first);
     if (!a)
       return a.takeError();
     Expected<RunMetrics> b = readMetrics(second);
     if (!b)
       return b.takeError();
-    differs |= printMetricsDiff(*a, *b, outs());
+    json::Object planA, planB;
+    bool havePlans = both(kPlanFile);
+    if (havePlans)
+      if (Error error = readPlans(joinPath(first, kPlanFile),
+                                  joinPath(second, kPlanFile), planA, planB))
+        return error;
+    printFlagsDiff(givenFlags(planA, commandOf(first)),
+                   givenFlags(planB, commandOf(second)), outs());
+    bool isOther = printSourceDiff(planA, planB, outs());
     outs() << "step_ms: " << meanTimeOf(first, *a) << " and "
            << meanTimeOf(second, *b) << " on average, without the first step\n";
-    return Error::success();
+    isOther |= printMemoryDiff(planA, planB, outs());
+    differs |= printMetricsDiff(*a, *b, outs());
+    isOther |= printTensorsDiff(planA, planB, outs());
+    tellPlans(isOther, havePlans);
+    tellMissingWeights();
+    return weightsOf({kModelFile, kAveragesFile});
+  }
+
+  /// Returns the words that started a run's trainer.
+  static std::vector<std::string> commandOf(StringRef run) {
+    Expected<RunDescription> description = readRunDescription(run);
+    if (description)
+      return description->command.arguments;
+    consumeError(description.takeError()); // it ended before its first step
+    return {};
   }
 
   /// Times of steps never agree, so only their means are told. As for advice,
@@ -93,17 +111,32 @@ private:
     return "unknown (fewer than two steps)";
   }
 
-  Error plans(const std::string &a, const std::string &b) {
-    Expected<json::Object> before = readPlanFile(a);
-    if (!before)
-      return before.takeError();
-    Expected<json::Object> after = readPlanFile(b);
-    if (!after)
-      return after.takeError();
-    bool isOther = printPlanDiff(*before, *after, outs());
-    if (!isOther)
+  static Error readPlans(const std::string &a, const std::string &b,
+                         json::Object &before, json::Object &after) {
+    for (auto [file, plan] : {std::pair(&a, &before), std::pair(&b, &after)}) {
+      Expected<json::Object> found = readPlanFile(*file);
+      if (!found)
+        return found.takeError();
+      *plan = std::move(*found);
+    }
+    return Error::success();
+  }
+
+  void tellPlans(bool areOther, bool areThere) {
+    if (areThere && !areOther)
       outs() << "plan: the same\n";
-    differs |= isOther;
+    differs |= areOther;
+  }
+
+  Error plans(const std::string &a, const std::string &b) {
+    json::Object before, after;
+    if (Error error = readPlans(a, b, before, after))
+      return error;
+    printFlagsDiff(givenFlags(before, {}), givenFlags(after, {}), outs());
+    bool areOther = printSourceDiff(before, after, outs());
+    areOther |= printMemoryDiff(before, after, outs());
+    areOther |= printTensorsDiff(before, after, outs());
+    tellPlans(areOther, /*areThere=*/true);
     return Error::success();
   }
 
@@ -167,11 +200,23 @@ private:
 
 } // namespace
 
+static constexpr StringLiteral kWhatIsCompared =
+    "give two runs, two programs, two checkpoints (folders), two plans "
+    "(plan.json) or two files of weights (.safetensors)";
+
 static Expected<Kind> kindOf(StringRef path) {
   if (!sys::fs::exists(path))
     return createStringError("there is no '" + path + "'");
-  if (!sys::fs::is_directory(path))
-    return path.ends_with(".safetensors") ? Kind::Weights : Kind::Plan;
+  if (!sys::fs::is_directory(path)) {
+    if (path.ends_with(".safetensors"))
+      return Kind::Weights;
+    if (path.ends_with(".json"))
+      return Kind::Plan;
+    return createStringError("'" + path +
+                             "' is neither a plan (.json) nor a file of "
+                             "weights (.safetensors); " +
+                             kWhatIsCompared);
+  }
   if (hasFile(path, "trainer_state.json"))
     return Kind::Checkpoint;
   if (holds_program(path.str()))
@@ -211,9 +256,7 @@ int gpuopt::diffRuns(const DiffOptions &options) {
   if (*first != *second)
     return trouble(createStringError(
         "'" + options.first + "' is " + wordFor(*first) + ", but '" +
-        options.second + "' is " + wordFor(*second) +
-        "; give two runs, two programs, two checkpoints, two plans or two "
-        "files of weights"));
+        options.second + "' is " + wordFor(*second) + "; " + kWhatIsCompared));
   Comparison comparison(options.first, options.second);
   if (Error error = comparison.compare(*first))
     return trouble(std::move(error));

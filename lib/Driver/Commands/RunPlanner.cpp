@@ -11,8 +11,9 @@
 #include "Files/ScratchFolder.h"
 #include "Files/SourceModel.h"
 #include "Flags/FlagGroups.h"
+#include "Report/FlagDiff.h"
 #include "Report/FlagList.h"
-#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -27,28 +28,13 @@ static StringRef flagName(StringRef word) {
 
 /// Returns the flags of a command that `gpuopt plan` takes, each with its value
 /// in one word, and no model.
-static std::vector<std::string> flagsOfPlan(const json::Array &command) {
-  StringMap<bool> needsValue, isOfPlan;
-  for (cl::SubCommand *each : {&trainCommand(), &compileCommand()})
-    for (const ListedFlag &flag : flagsOf(*each))
-      needsValue[flag.name] = flag.needsValue;
+static std::vector<std::string> flagsOfPlan(ArrayRef<std::string> command) {
+  StringSet<> isOfPlan;
   for (const ListedFlag &flag : flagsOf(planCommand()))
-    isOfPlan[flag.name] = true;
-  auto wordAt = [&](size_t i) {
-    return command[i].getAsString().value_or("").str();
-  };
-  std::vector<std::string> flags;
-  for (size_t i = 2; i < command.size(); ++i) { // after "gpuopt train"
-    std::string word = wordAt(i);
-    if (!StringRef(word).starts_with("-"))
-      continue; // the model
-    std::string name = flagName(word).str();
-    if (!StringRef(word).contains('=') && needsValue.lookup(name) &&
-        i + 1 < command.size())
-      word += "=" + wordAt(++i);
-    if (isOfPlan.lookup(name))
-      flags.push_back(word);
-  }
+    isOfPlan.insert(flag.name);
+  std::vector<std::string> flags = flagWords(command);
+  erase_if(flags,
+           [&](StringRef flag) { return !isOfPlan.contains(flagName(flag)); });
   return flags;
 }
 
@@ -70,9 +56,17 @@ Expected<RunPlanner> RunPlanner::create(StringRef run, const json::Object &plan,
   if (!sys::fs::exists(*model))
     return createStringError("the model '" + *model + "' is no longer there");
   std::vector<std::string> words{*model};
-  for (std::string &flag : flagsOfPlan(*compiled))
+  for (std::string &flag : flagsOfPlan(wordsOf(*compiled)))
     words.push_back(std::move(flag));
   return RunPlanner(command.folder, std::move(words), seconds);
+}
+
+RunPlanner RunPlanner::of(StringRef model, ArrayRef<std::string> commandLine,
+                          int64_t seconds) {
+  std::vector<std::string> words{model.str()};
+  for (std::string &flag : flagsOfPlan(commandLine))
+    words.push_back(std::move(flag));
+  return RunPlanner(/*folder=*/"", std::move(words), seconds);
 }
 
 int64_t RunPlanner::secondsLeft() const {

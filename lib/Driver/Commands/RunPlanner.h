@@ -28,6 +28,12 @@ public:
                                            const RunCommand &command,
                                            int64_t seconds);
 
+  /// Plans the program that a command of gpuopt, whose model is `model`, asks
+  /// for; files are sought from the current folder.
+  static RunPlanner of(llvm::StringRef model,
+                       llvm::ArrayRef<std::string> commandLine,
+                       int64_t seconds);
+
   /// Plans with `flags`, such as "--precision=bf16", in place of those of the
   /// same names; "--memory-budget" alone takes that flag away. Returns what
   /// `gpuopt plan --json` prints; its member `fits` is false where a budget

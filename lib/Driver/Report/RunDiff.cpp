@@ -8,6 +8,7 @@
 #include "Report/RunDiff.h"
 
 #include "Files/Distance.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -104,31 +105,36 @@ bool gpuopt::printMetricsDiff(const RunMetrics &first, const RunMetrics &second,
 namespace {
 
 /// Prints the differences of two lists of things by their names, the first
-/// few of each kind, and counts all.
+/// few of each kind, and counts all. Kinds stand in the order in which they
+/// were added first.
 class DifferencePrinter {
 public:
   explicit DifferencePrinter(raw_ostream &os) : os(os) {}
 
   void add(const std::string &kind, const std::string &text) {
     constexpr size_t kMostLines = 10;
-    if (++counts[kind] <= kMostLines)
-      lines[kind].push_back(text);
+    Lines &of = lines[kind];
+    if (++of.count <= kMostLines)
+      of.texts.push_back(text);
   }
   bool print() {
-    for (auto &[kind, texts] : lines) {
-      os << kind << ": " << counts[kind] << "\n";
-      for (const std::string &text : texts)
+    for (auto &[kind, of] : lines) {
+      os << kind << ": " << of.count << "\n";
+      for (const std::string &text : of.texts)
         os << "  " << text << "\n";
-      if (counts[kind] > texts.size())
-        os << "  and " << counts[kind] - texts.size() << " more\n";
+      if (of.count > of.texts.size())
+        os << "  and " << of.count - of.texts.size() << " more\n";
     }
     return !lines.empty();
   }
 
 private:
+  struct Lines {
+    std::vector<std::string> texts;
+    size_t count = 0;
+  };
   raw_ostream &os;
-  std::map<std::string, std::vector<std::string>> lines;
-  std::map<std::string, size_t> counts;
+  MapVector<std::string, Lines, std::map<std::string, unsigned>> lines;
 };
 
 } // namespace
@@ -166,23 +172,23 @@ static void diffLists(const json::Object &first, const json::Object &second,
                       function_ref<std::string(const json::Object &)> nameOf,
                       DifferencePrinter &printer) {
   auto a = byName(first, list, nameOf), b = byName(second, list, nameOf);
-  for (auto &[name, object] : a) {
-    auto other = b.find(name);
-    if (other == b.end()) {
+  for (auto &[name, object] : a)
+    if (!b.count(name))
       printer.add((what + " only in the first").str(), name);
-      continue;
-    }
-    for (StringRef member : members) {
+  for (auto &[name, object] : b)
+    if (!a.count(name))
+      printer.add((what + " only in the second").str(), name);
+  for (StringRef member : members)
+    for (auto &[name, object] : a) {
+      auto other = b.find(name);
+      if (other == b.end())
+        continue;
       std::string before = textOf(object->get(member)),
                   after = textOf(other->second->get(member));
       if (before != after)
         printer.add((what + " with another " + member).str(),
                     name + ": " + before + " and " + after);
     }
-  }
-  for (auto &[name, object] : b)
-    if (!a.count(name))
-      printer.add((what + " only in the second").str(), name);
 }
 
 static std::string nameOfOrigin(const json::Object &object) {
@@ -194,11 +200,11 @@ static std::string nameOfOrigin(const json::Object &object) {
   return name;
 }
 
-bool gpuopt::printPlanDiff(const json::Object &first,
-                           const json::Object &second, raw_ostream &os) {
+/// Prints the members that differ, a line each. Returns whether any does.
+static bool printMembers(const json::Object &first, const json::Object &second,
+                         ArrayRef<StringRef> names, raw_ostream &os) {
   bool differs = false;
-  for (StringRef name : {"gpuopt", "model", "total_bytes", "persistent_bytes",
-                         "arena_bytes", "host_bytes", "precision"}) {
+  for (StringRef name : names) {
     std::string before = textOf(first.get(name)),
                 after = textOf(second.get(name));
     if (before == after)
@@ -206,6 +212,20 @@ bool gpuopt::printPlanDiff(const json::Object &first,
     os << name << ": " << before << " and " << after << "\n";
     differs = true;
   }
+  return differs;
+}
+
+bool gpuopt::printSourceDiff(const json::Object &first,
+                             const json::Object &second, raw_ostream &os) {
+  return printMembers(first, second, {"gpuopt", "model"}, os);
+}
+
+bool gpuopt::printMemoryDiff(const json::Object &first,
+                             const json::Object &second, raw_ostream &os) {
+  bool differs = printMembers(first, second,
+                              {"total_bytes", "persistent_bytes", "arena_bytes",
+                               "host_bytes", "precision"},
+                              os);
   DifferencePrinter printer(os);
   const json::Object none, *schedules[] = {first.getObject("schedules"),
                                            second.getObject("schedules")};
@@ -221,17 +241,23 @@ bool gpuopt::printPlanDiff(const json::Object &first,
         printer.add("schedules with another " + member.str(),
                     step.str() + ": " + texts[0] + " and " + texts[1]);
     }
+  return printer.print() || differs;
+}
+
+bool gpuopt::printTensorsDiff(const json::Object &first,
+                              const json::Object &second, raw_ostream &os) {
+  DifferencePrinter printer(os);
   diffLists(first, second, "tensors", "tensors for the backward",
             {"decision", "type"}, nameOfOrigin, printer);
   diffLists(first, second, "precisions", "tensors", {"type", "computed_in"},
             nameOfOrigin, printer);
   diffLists(
-      first, second, "buffers", "buffers", {"bytes", "offset", "lifetime"},
+      first, second, "buffers", "buffers", {"bytes", "lifetime", "offset"},
       [](const json::Object &buffer) {
         return (buffer.getString("step").value_or("state") + "/" +
                 buffer.getString("name").value_or(""))
             .str();
       },
       printer);
-  return printer.print() || differs;
+  return printer.print();
 }

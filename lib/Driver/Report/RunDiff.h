@@ -20,11 +20,21 @@ namespace gpuopt {
 bool printMetricsDiff(const RunMetrics &first, const RunMetrics &second,
                       llvm::raw_ostream &os);
 
-/// Prints in what two plans differ: bytes, schedules, tensors that are saved in
-/// one and computed again in the other, buffers of another size or place, and
-/// precisions. Returns whether anything does.
-bool printPlanDiff(const llvm::json::Object &first,
-                   const llvm::json::Object &second, llvm::raw_ostream &os);
+/// Prints whether two plans are of different models or versions of gpuopt.
+/// Returns whether they are. So do the next ones for what their comments say.
+bool printSourceDiff(const llvm::json::Object &first,
+                     const llvm::json::Object &second, llvm::raw_ostream &os);
+
+/// The bytes of two plans, what is in half precision, and what their budgets
+/// cost.
+bool printMemoryDiff(const llvm::json::Object &first,
+                     const llvm::json::Object &second, llvm::raw_ostream &os);
+
+/// The tensors of two plans that are saved in one and computed again in the
+/// other, those of another type, and last the buffers of another size, lifetime
+/// or offset.
+bool printTensorsDiff(const llvm::json::Object &first,
+                      const llvm::json::Object &second, llvm::raw_ostream &os);
 
 } // namespace gpuopt
 
