@@ -91,7 +91,7 @@ def test_kept_concatenations_are_not_copied(tmp_path):
     is had again for nothing, not by another one of twice the size."""
     model = tmp_path / "model.onnx"
     case = export_case("unet-small", model)
-    command = [find_driver(), "plan", model, f"--batch-size={case.batch}", "--device=h200", "--json"]
+    command = [find_driver(), "plan", model, "--target=host", f"--batch-size={case.batch}", "--device=h200", "--json"]
     plain = json.loads(subprocess.check_output(command))["memory"]["arena_bytes"]
     run = subprocess.run([*command, f"--activation-budget={int(plain * 0.36)}B"], capture_output=True, check=False)
     assert run.returncode == 0, run.stderr

@@ -35,7 +35,7 @@ def exported(request, tmp_path_factory):
 
 
 def compile_to(phase: str, model: Path, *flags) -> str:
-    return execute([find_driver(), "compile", model, f"--compile-to={phase}", *flags])
+    return execute([find_driver(), "compile", model, "--target=host", f"--compile-to={phase}", *flags])
 
 
 def estimates(model: Path, *flags) -> dict[str, float]:

@@ -111,7 +111,8 @@ int driverMain(int argc, char **argv);
 
 /// The target that --target=auto stands for on this machine, and why.
 struct TargetChoice {
-  llvm::StringRef target, reason;
+  llvm::StringRef target;
+  std::string reason;
 };
 TargetChoice chooseTarget();
 

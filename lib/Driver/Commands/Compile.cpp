@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Commands/BudgetHelp.h"
 #include "Commands/Compilation.h"
 #include "Commands/NextSteps.h"
 #include "Commands/Process.h"
@@ -165,6 +166,15 @@ static void addWorks(const DriverOptions &options, ModuleOp module,
   }
 }
 
+/// Says what would make a budget feasible that cannot be met.
+static void tellBudgetHelp(const DriverOptions &options,
+                           const Compilation &compilation) {
+  if (compilation.unmetBudget() && !options.pipeline.step.inference)
+    llvm::errs() << findBudgetHelp(options,
+                                   describeUnmet(compilation.unmetBudget()))
+                        .text();
+}
+
 int gpuopt::compileModel(const DriverOptions &options) {
   Compilation compilation(options);
   if (options.compileTo)
@@ -179,8 +189,10 @@ int gpuopt::compileModel(const DriverOptions &options) {
   choices.precision = compilation.describePrecision();
   choices.precisions =
       describePrecisions(options.pipeline.precision, compilation.getModule());
-  if (failed(compilation.runTo(Phase::Schedule)))
+  if (failed(compilation.runTo(Phase::Schedule))) {
+    tellBudgetHelp(options, compilation);
     return compilation.exitStatus();
+  }
   choices.decisions = describeDecisions(compilation.getModule());
   addWorks(options, compilation.getModule(), emission);
   if (failed(compilation.runTo(Phase::Memory)))

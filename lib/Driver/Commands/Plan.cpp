@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Commands/BudgetHelp.h"
 #include "Commands/Compilation.h"
 #include "Commands/Process.h"
 #include "Flags/Notes.h"
@@ -172,21 +173,6 @@ static int64_t largestFrom(int64_t start,
   return good;
 }
 
-/// Returns about the largest batch that fits where `batch` does not: what a
-/// step needs at least, beside what stays, grows with the batch.
-static int64_t guessFrom(int64_t batch, const UnmetReport &unmet,
-                         int64_t budget) {
-  int64_t persistent = 0;
-  for (const auto &[part, bytes] : unmet.persistent)
-    persistent += bytes;
-  int64_t needed = budget < unmet.lowerLimitBytes ? unmet.lowerLimitBytes
-                                                  : unmet.smallestBytes;
-  if (needed <= std::max(budget, persistent) || budget <= persistent)
-    return 0;
-  return int64_t(double(batch) * double(budget - persistent) /
-                 double(needed - persistent));
-}
-
 /// Finds the largest batch whose program is within the budget by bisection over
 /// compilations; `start` is known to fit or is 1. First, schedules that need
 /// not be the cheapest tell in less time about where that batch is; then the
@@ -212,7 +198,7 @@ static LargestBatch largestBatch(DriverOptions options, int64_t start,
     options.import.batchSize = batch;
     Planned planned = plan(options);
     if (planned.status != 0)
-      return Trial{false, guessFrom(batch, planned.unmet, memoryBudget)};
+      return Trial{false, guessBatch(batch, planned.unmet, memoryBudget)};
     if (batch > best.size) {
       takeCost(planned, best, batch);
       plannedLargest = std::move(planned);
@@ -340,6 +326,14 @@ static PlanSummary findBatch(DriverOptions &options) {
   return summary;
 }
 
+/// Adds what would make the budget feasible.
+static void addHelp(const DriverOptions &options, Planned &planned) {
+  BudgetHelp help = findBudgetHelp(options, planned.unmet);
+  planned.diagnostics += help.text();
+  for (FittingFlags &each : help.fitting)
+    planned.unmet.fittingFlags.push_back(std::move(each.flags));
+}
+
 int gpuopt::planModel(const DriverOptions &given) {
   constexpr int kCurvePoints = 11;
   if (llvm::Error error = checkFiles(given))
@@ -351,6 +345,8 @@ int gpuopt::planModel(const DriverOptions &given) {
     summary = findBatch(options);
   else
     summary.planned = plan(options);
+  if (summary.planned.status == 2 && options.pipeline.schedule.searchSmallest)
+    addHelp(options, summary.planned);
   if (summary.planned.status == 0 &&
       (options.plan.withCurve || !options.plan.html.empty()))
     addCurve(options, kCurvePoints, summary);

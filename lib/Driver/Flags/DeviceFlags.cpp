@@ -31,6 +31,19 @@ CompileFlag<std::string> deviceName("device",
 CompileFlag<std::string> profileCosts("profile-costs");
 } // namespace
 
+std::optional<TargetChoice> gpuopt::targetOfDevice() {
+  if (deviceName.empty())
+    return std::nullopt;
+  Expected<DeviceModel> model = loadDeviceModel(deviceName);
+  if (!model) {
+    consumeError(model.takeError());
+    return std::nullopt;
+  }
+  if (model->hasWarps())
+    return TargetChoice{"cuda", "--device=" + deviceName + " is a GPU"};
+  return TargetChoice{"host", "--device=" + deviceName + " is a processor"};
+}
+
 /// Returns the target whose measured times hold for the program: an emulated
 /// program is planned as on the GPU that it stands for.
 static StringRef targetOfCosts(const TargetInfo &target) {

@@ -45,6 +45,12 @@ CompileFlag<std::string> planHtml("html");
 CompileFlag<std::string> memoryTimeline("memory-timeline");
 CompileFlag<bool> findBatchSize("find-batch-size");
 CompileFlag<bool> skipSmallestBudget("skip-smallest-budget");
+Switch anySchedule("any-schedule",
+                   cl::desc("take the first schedule within the budget, "
+                            "whatever it costs: tells sooner whether there is "
+                            "one"),
+                   cl::Hidden, cl::cat(targetCategory()),
+                   cl::sub(planCommand()));
 } // namespace
 
 /// Returns the row of --target, after `auto` has been replaced.
@@ -163,9 +169,9 @@ static Error collectConvolutionPlans(train::ReserveWorkspaceOptions &options,
 std::string gpuopt::chooseGivenTarget() {
   if (target != "auto")
     return "";
-  auto [chosen, reason] = chooseTarget();
-  target = chosen.str();
-  return ("target: " + chosen + " (" + reason + ")").str();
+  TargetChoice choice = targetOfDevice().value_or(chooseTarget());
+  target = choice.target.str();
+  return "target: " + choice.target.str() + " (" + choice.reason + ")";
 }
 
 Error gpuopt::collectTarget(DriverOptions &options) {
@@ -184,6 +190,7 @@ Error gpuopt::collectTarget(DriverOptions &options) {
         StringRef(planCurve ? "--curve" : "--html") +
         ": the curve of budgets ends at the smallest that can be met");
   options.pipeline.schedule.searchSmallest = !skipSmallestBudget;
+  options.pipeline.schedule.takesAny = anySchedule;
   if (planCommand() && outputDir.getNumOccurrences())
     return createStringError("-o belongs to compile and train; plan writes no "
                              "program, see --json and --html");

@@ -53,9 +53,11 @@ private:
                                  : "on the device");
     printFact(formatv("{0:f2} ms", page.planned.stepMilliseconds()).str(),
               "a step, estimated");
-    printFact(formatv("{0:f2} %", memory.addedPercent).str(),
+    constexpr double kLeastShown = 0.005;
+    bool takesMore = memory.addedPercent >= kLeastShown;
+    printFact(takesMore ? formatv("{0:f2} %", memory.addedPercent).str() : "no",
               "more time per step");
-    if (memory.addedPercent > 0)
+    if (takesMore)
       printFact(formatv("{0:f2} %", memory.lowerBoundPercent).str(),
                 "at least, for any schedule of this order");
     if (memory.hostBytes > 0)

@@ -326,6 +326,7 @@ llvm::json::Object gpuopt::toJson(const UnmetReport &report) {
       {"smallest_budget_bytes", report.smallestBytes},
       {"lower_limit_bytes", report.lowerLimitBytes},
       {"persistent", ::toJson(report.persistent)},
+      {"would_fit_with", llvm::json::Array(report.fittingFlags)},
       {"peak", llvm::json::Object{{"origin", report.peakOrigin},
                                   {"alive", ::toJson(report.alive)}}}};
 }

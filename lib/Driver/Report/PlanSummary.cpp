@@ -24,6 +24,15 @@ static void printBytes(StringRef name, int64_t bytes, llvm::raw_ostream &os) {
   os << llvm::formatv("  {0,-24}{1,12}", name, formatBytes(bytes));
 }
 
+/// Returns whether a share is more than nothing as it is printed.
+static bool takesMore(double percent) { return percent >= 0.005; }
+
+/// Returns what a budget costs: "3.25 % more time".
+static std::string moreTime(double percent) {
+  return takesMore(percent) ? llvm::formatv("{0:f2} % more time", percent).str()
+                            : "no more time";
+}
+
 /// With `namesBatch`, the batch is one that was looked for.
 static void printHeadline(const DriverOptions &options, const Planned &planned,
                           bool namesBatch, llvm::raw_ostream &os) {
@@ -35,9 +44,9 @@ static void printHeadline(const DriverOptions &options, const Planned &planned,
   os << ": " << formatBytes(memory.totalBytes);
   if (budget > 0)
     os << " of " << formatBytes(budget);
-  os << llvm::formatv(", {0:f2} % more time per step on {1}",
-                      memory.addedPercent, planned.costs.place());
-  if (memory.addedPercent > 0)
+  os << ", " << moreTime(memory.addedPercent) << " per step on "
+     << planned.costs.place();
+  if (takesMore(memory.addedPercent))
     os << llvm::formatv(", of which {0:f2} % are proven to be needed",
                         memory.lowerBoundPercent);
   os << llvm::formatv("\na step: {0:f3} ms, estimated",
@@ -129,8 +138,7 @@ static void printCurve(ArrayRef<BudgetPoint> points, llvm::raw_ostream &os) {
 static void printLargest(const LargestBatch &largest, llvm::raw_ostream &os) {
   os << "\nlargest batch that fits: " << largest.size;
   if (largest.size > 0)
-    os << llvm::formatv(", at {0:f2} % more time per step; ",
-                        largest.addedPercent)
+    os << ", at " << moreTime(largest.addedPercent) << " per step; "
        << llvm::format("%.3g", largest.millisecondsPerSample) << " ms a sample";
   os << "\n";
 }

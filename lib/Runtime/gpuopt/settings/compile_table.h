@@ -246,8 +246,9 @@ inline constexpr CompileSetting kCompileSettings[] = {
 
     compile_time::shared(compile_time::with_default(
         "target", CompileGroup::Target, "auto", compile_time::kTargetNames,
-        "where the program runs (auto: cuda if there are a GPU and nvcc, else "
-        "host; emulated: the program for cuda on the processor, for tests)")),
+        "where the program runs (auto: as --device, or cuda if there are a GPU "
+        "and nvcc, else host; emulated: the program for cuda on the processor, "
+        "for tests)")),
     compile_time::shared(compile_time::without_default(
         "device", CompileGroup::Target, "NAME|FILE.json",
         "device whose times are estimated",
