@@ -7,7 +7,7 @@
 
 #include "Files/DataShapes.h"
 
-#include "gpuopt/data/indices.h"
+#include "gpuopt/data/check_ahead.h"
 #include "gpuopt/data/mix.h"
 #include "gpuopt/data/sources.h"
 
@@ -44,29 +44,6 @@ static bool describe(const InputShape &input, InputInfo &info) {
     info.ignore_index = input.indices->ignored;
   }
   return true;
-}
-
-/// Checks the indices in the first GiB, or of the first members of tar files;
-/// the trainer checks the rest as it reads it.
-static void checkIndices(const InputInfo &input, const DataSource &source) {
-  constexpr int64_t kMostBytes = int64_t(1) << 30;
-  const int64_t bytes = source.elements * int64_t(size_of(source.type));
-  // Numbers made of pixels are not checked, see problem_of_indices.
-  const bool areOfPixels = is_fraction(input.tensor.type) && source.scale;
-  if (input.index_limit < 0 || bytes == 0 || areOfPixels)
-    return;
-  constexpr int64_t kMostMembers = 10000; // each costs an access to the disk
-  const bool isStored = dynamic_cast<const StoredSource *>(&source);
-  const int64_t samples = std::min(
-      source.samples(), isStored ? kMostBytes / bytes + 1 : kMostMembers);
-  std::vector<uint8_t> content(source.sample_bytes());
-  for (int64_t sample = 0; sample < samples; ++sample) {
-    source.read({sample}, content.data());
-    const std::string problem =
-        problem_of_indices(input, source, content.data(), sample);
-    if (!problem.empty())
-      throw Error(problem);
-  }
 }
 
 std::vector<std::string> gpuopt::filesNamedBy(const std::string &text) {
@@ -108,7 +85,7 @@ std::string gpuopt::problemOfFiles(const std::vector<InputShape> &inputs,
     check_samples(sources, batchSize, padsLast);
     check_mix(table, batchSize, {paths.mixup, paths.cutmix});
     for (size_t i = 0; i < sources.size() && !paths.skipsBadRecords; ++i)
-      checkIndices(described[i], *sources[i]);
+      check_indices(described[i], *sources[i]);
   } catch (const std::exception &error) {
     return error.what();
   }

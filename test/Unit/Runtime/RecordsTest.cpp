@@ -566,8 +566,8 @@ TEST(Pictures, NeedAnInputOfPictures) {
     });
   };
   EXPECT_NE(problem("").find("0.png' is 6 x 9, but the input is 6 x 4; "
-                             "--transform resize or random_resized_crop makes "
-                             "it so"),
+                             "--transform 'resize((4, 6))' or "
+                             "'resize(6),center_crop((4, 6))' makes it so"),
             std::string::npos)
       << problem("");
   EXPECT_NE(problem("resize(8)")
@@ -575,6 +575,22 @@ TEST(Pictures, NeedAnInputOfPictures) {
                       "but the input is 6 x 4"),
             std::string::npos);
   EXPECT_EQ(problem("resize"), "no error");
+  EXPECT_EQ(problem("resize((4, 6))"), "no error");
+  EXPECT_EQ(problem("resize(6),center_crop((4, 6))"), "no error");
+  // A validation has a flag of its own. The size is known ahead of decoding.
+  const TensorInfo square{"x", Type::F32, 4, {4, 3, 16, 16}, 0, 0};
+  for (bool decodes : {false, true})
+    EXPECT_NE(
+        error_of([&] {
+          const ImageSource source(std::make_shared<ImageFolder>(folder.path),
+                                   square, "resize(16)", "--eval-transform");
+          std::vector<uint8_t> content(source.sample_bytes());
+          decodes ? source.read({0}, content.data()) : source.check(0);
+        })
+            .find("is 6 x 9, and 16 x 24 after --eval-transform, but the input "
+                  "is 16 x 16; --eval-transform 'resize((16, 16))' or "
+                  "'resize(16),center_crop(16)' makes it so"),
+        std::string::npos);
   const TensorInfo pairs{"labels", Type::I64, 2, {4, 2}, 0, 0};
   EXPECT_EQ(error_of([&] { open_source(folder.path, pairs, true); }),
             "the classes of '" + folder.path +

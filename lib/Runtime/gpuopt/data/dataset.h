@@ -29,6 +29,9 @@ struct DataSource {
   virtual int64_t samples() const = 0;
   // Writes the elements of a sample, one after the other; may throw BadRecord.
   virtual void read(const SampleDraw &draw, uint8_t *to) const = 0;
+  // Throws BadRecord if a sample does not fit, as far as that is known without
+  // decoding it.
+  virtual void check(int64_t) const {}
   // Returns where a sample lies, for messages.
   virtual std::string place(int64_t sample) const {
     return "'" + path + "': sample " + std::to_string(sample);

@@ -13,8 +13,9 @@ class ImageSource : public DataSource {
 public:
   // `transform` is the value of the flag of that name.
   ImageSource(std::shared_ptr<const Records> files, const TensorInfo &tensor,
-              const std::string &transform, const std::string &flag)
-      : records(std::move(files)), format(format_of(tensor, *records)) {
+              const std::string &transform, std::string flag_of_transform)
+      : records(std::move(files)), flag(std::move(flag_of_transform)),
+        format(format_of(tensor, *records)) {
     detail::TransformParser parser(transform, flag, format);
     transforms = std::move(parser.transforms);
     pixel_scale = parser.scale;
@@ -34,15 +35,20 @@ public:
     const Record record = records->open(draw.sample);
     try {
       const std::unique_ptr<ImageReader> reader = open_image(record.content);
-      const ImageSteps steps(
-          reader->width, reader->height, transforms,
-          Draws(draw.seed, draw.epoch, uint64_t(draw.sample)));
-      if (steps.width != format.width || steps.height != format.height)
-        refuse_size(*reader, steps);
+      const ImageSteps steps = steps_of(*reader, draw);
       run_steps(*reader, steps.steps, scratch);
       write_planes(scratch.now, format.channels, steps.is_flipped, to);
     } catch (const BadContent &problem) {
       throw BadRecord(place(draw.sample) + " " + problem.what());
+    }
+  }
+  // The header of a picture has its size.
+  void check(int64_t sample) const override {
+    const Record record = records->open(sample);
+    try {
+      steps_of(*open_image(record.content), {sample});
+    } catch (const BadContent &problem) {
+      throw BadRecord(place(sample) + " " + problem.what());
     }
   }
 
@@ -56,6 +62,24 @@ private:
                   "; pictures have [3, height, width] or [1, height, width]");
     return {shape[0], shape[1], shape[2]};
   }
+  // Returns what is done to a picture, which has the input's size then.
+  ImageSteps steps_of(const ImageReader &reader, const SampleDraw &draw) const {
+    ImageSteps steps(reader.width, reader.height, transforms,
+                     Draws(draw.seed, draw.epoch, uint64_t(draw.sample)));
+    if (steps.width != format.width || steps.height != format.height)
+      refuse_size(reader, steps);
+    return steps;
+  }
+  // Returns "--transform 'resize((16, 16))' or 'resize(16),center_crop(16)'".
+  std::string fitting_transforms() const {
+    const std::string height = std::to_string(format.height),
+                      width = std::to_string(format.width),
+                      both = "(" + height + ", " + width + ")";
+    const bool is_square = format.height == format.width;
+    return flag + " 'resize(" + both + ")' or 'resize(" +
+           std::to_string(std::max(format.height, format.width)) +
+           "),center_crop(" + (is_square ? width : both) + ")'";
+  }
   [[noreturn]] void refuse_size(const ImageReader &reader,
                                 const ImageSteps &steps) const {
     auto size = [](int64_t width, int64_t height) {
@@ -66,12 +90,13 @@ private:
     throw BadContent("is " + size(reader.width, reader.height) +
                      (is_same ? ""
                               : ", and " + size(steps.width, steps.height) +
-                                    " after --transform") +
+                                    " after " + flag) +
                      ", but the input is " + size(format.width, format.height) +
-                     "; --transform resize or random_resized_crop makes it so");
+                     "; " + fitting_transforms() + " makes it so");
   }
 
   std::shared_ptr<const Records> records;
+  const std::string flag; // of the transforms, for messages
   const ImageFormat format;
   std::vector<ImageTransform> transforms;
   PixelScale pixel_scale;

@@ -2,6 +2,7 @@
 // validated on.
 #pragma once
 
+#include "gpuopt/data/check_ahead.h"
 #include "gpuopt/data/loader.h"
 #include "gpuopt/data/sources.h"
 #include "gpuopt/trainer/class_names.h"
@@ -29,6 +30,9 @@ public:
                   "leave out --eval-*");
     eval_sources =
         SourceOpener(program.inputs, s.eval, s.token_type, "--eval-").open();
+    check_samples(eval_sources, program.batch_size, /*pads_last=*/true);
+    check_ahead(program.inputs, eval_sources, program.batch_size,
+                s.on_bad_record == kSkipBadRecord);
   }
 
   // Begins to load. Training goes on behind `first_batch` batches. `tracer` may

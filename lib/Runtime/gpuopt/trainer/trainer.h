@@ -65,11 +65,16 @@ public:
     for (int signal : {SIGINT, SIGTERM})
       std::signal(signal, [](int) { detail::interrupted = 1; });
     start = Clock::now();
-    const bool is_whole = train(metrics);
-    progress.clear();
-    const int status = is_whole ? finish(metrics) : kDiverged;
-    profiles.end();
-    return status;
+    try {
+      const bool is_whole = train(metrics);
+      progress.clear();
+      const int status = is_whole ? finish(metrics) : kDiverged;
+      profiles.end();
+      return status;
+    } catch (const std::exception &) {
+      keep_finished(metrics);
+      throw;
+    }
   }
   // How long advice on the run that has ended may take; 0: there is none.
   int64_t advice() const { return summary.advice(); }
@@ -110,6 +115,7 @@ private:
           tell_divergence(step);
         return false;
       }
+      finished = step;
       if (data.eval() && s.eval_steps > 0 && step % s.eval_steps == 0 &&
           step < steps)
         validate(metrics, step);
@@ -160,6 +166,34 @@ private:
             "and are saved\n",
             program.name);
     return kDiverged;
+  }
+  // Saves what the steps before an error have come to, as an interrupt does.
+  // The caller tells the error, after all else.
+  void keep_finished(Metrics &metrics) {
+    progress.clear();
+    step = finished;
+    if (step <= begun_at() || is_updating)
+      return;
+    try {
+      // An unfinished step may have taken batches, which are taken again.
+      StepState state = session.read_state();
+      state.draw = finished_batches;
+      session.write_state(state);
+      if (!end_checkpoint(true) || !save_weights() ||
+          (!checkpoints.last_is_of(step) &&
+           !(save_checkpoint(metrics) && end_checkpoint(true))))
+        return;
+      metrics.end();
+      printf("an error ends the run after step %lld of %lld%s\nweights: %s\n",
+             static_cast<long long>(step), static_cast<long long>(steps),
+             way_on().c_str(), weights_file().c_str());
+      fflush(stdout); // before the error
+    } catch (const std::exception &error) {
+      fprintf(stderr,
+              "%s: warning: what step %lld has come to is not saved: "
+              "%s\n",
+              program.name, static_cast<long long>(step), error.what());
+    }
   }
   static void say(const std::string &line) {
     if (!line.empty())
@@ -280,17 +314,19 @@ private:
     return run;
   }
 
+  // Says how a run that has ended early goes on, if it has a checkpoint.
+  std::string way_on() const {
+    return checkpoints.last_is_of(step) && checkpoints.auto_takes_last()
+               ? "; --resume=auto goes on from '" + checkpoints.last_path() +
+                     "'"
+               : "";
+  }
   // Returns the exit status: steps that are in no checkpoint are an error.
   int tell_interrupt(bool has_trained) const {
-    const bool is_kept = checkpoints.last_is_of(step);
-    const std::string way_on =
-        is_kept && checkpoints.auto_takes_last()
-            ? "; --resume=auto goes on from '" + checkpoints.last_path() + "'"
-            : "";
     printf("interrupted: ends after step %lld of %lld%s\n",
            static_cast<long long>(step), static_cast<long long>(steps),
-           way_on.c_str());
-    if (is_kept || !has_trained)
+           way_on().c_str());
+    if (checkpoints.last_is_of(step) || !has_trained)
       return 0;
     fprintf(stderr,
             "%s: error: the run is interrupted after step %lld, of which no "
@@ -342,6 +378,7 @@ private:
     }
     if (done() == 1)
       summary.get_memory().begin(MemoryPhase::Update);
+    is_updating = true;
     run_step(timed_update(program), [this] { session.update(); });
     averages.update(ctx, memory, session.step_state());
     const StepState state = session.read_state();
@@ -359,6 +396,8 @@ private:
     summary.step(ms, waited, data.train().num_workers());
     watch->step(step, loss, state);
     session.refuse_outside(state, "step " + std::to_string(step));
+    is_updating = false;
+    finished_batches = state.draw;
     if (state.weight_sum == 0)
       warn_of_labels(step);
     if (done() == 1 && !s.dump_gradients.empty())
@@ -521,7 +560,10 @@ private:
   std::unique_ptr<EventFile> events; // or null
   char *memory = nullptr;
   std::unique_ptr<FiniteWatch> watch;
-  int64_t steps = 0, step = 0; // of the run; done
+  int64_t steps = 0, step = 0;  // of the run; done
+  int64_t finished = 0;         // the last step whose weights are good
+  int64_t finished_batches = 0; // that had been taken by then
+  bool is_updating = false;     // until it is known that the weights are good
   bool has_warned_of_labels = false;
   bool has_observed = false; // the phases of the first micro step
   Clock::time_point start;

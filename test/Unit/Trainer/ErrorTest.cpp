@@ -1,0 +1,132 @@
+// Errors that end a run: those that are seen before its first step, and what
+// later ones leave.
+#include "TrainerFixture.h"
+
+namespace gpuopt {
+namespace {
+
+struct ErrorTest : TrainerTest {
+  // Runs in the order of the samples on labels of which one is no class.
+  int run_with_bad_label(size_t sample, const std::string &out,
+                         std::vector<std::string> more) {
+    std::vector<uint8_t> bad = labels;
+    bad[sample] = 3;
+    write_file(folder / "bad.npy", npy("|u1", "(64,)", bytes_of(bad)));
+    more.insert(more.begin(), {"--labels", folder / "bad.npy", "--no-shuffle"});
+    return run(out, std::move(more));
+  }
+  bool has(const std::string &file) {
+    return std::filesystem::exists(folder / file);
+  }
+  // Expects what a run of 6 steps leaves that an error ends after `step`.
+  void expect_kept(const std::string &out, const std::string &step) {
+    const std::string checkpoint = folder / out + "/checkpoint-" + step;
+    check_whole(checkpoint);
+    EXPECT_NE(output.find("an error ends the run after step " + step +
+                          " of 6; --resume=auto goes on from '" + checkpoint +
+                          "'\nweights: " + folder / out +
+                          "/model.safetensors\n"),
+              std::string::npos)
+        << output;
+    EXPECT_TRUE(has(out + "/model.safetensors"));
+  }
+};
+
+TEST_F(ErrorTest, ValidationDataAreCheckedBeforeTheFirstStep) {
+  labels.back() = 3;
+  write_file(folder / "bad.npy", npy("|u1", "(64,)", bytes_of(labels)));
+  const std::vector<std::string> flags = {"--max-steps=2", "--eval-data",
+                                          "x=" + folder / "x.npy",
+                                          "--eval-labels", folder / "bad.npy"};
+  EXPECT_EQ(run("a", flags), 1);
+  EXPECT_NE(error.find("sample 63 holds 3"), std::string::npos) << error;
+  EXPECT_FALSE(has("a")) << "there is no step yet";
+  // Bad records that are skipped are no error.
+  std::vector<std::string> skipping = flags;
+  skipping.insert(skipping.end(),
+                  {"--on-bad-record=skip", "--max-bad-records=1"});
+  EXPECT_EQ(run("a", skipping), 0) << error;
+  // Neither does a run go on from a checkpoint.
+  ASSERT_EQ(run("b", {"--max-steps=1", "--save-steps=1"}), 0) << error;
+  std::vector<std::string> resuming = flags;
+  resuming.push_back("--resume=auto");
+  EXPECT_EQ(run("b", resuming), 1);
+  EXPECT_EQ(losses("b").size(), 1u);
+}
+
+TEST_F(ErrorTest, TheStepsBeforeABadRecordAreKept) {
+  for (int64_t accumulated : {1, 2}) {
+    program.accumulation_steps = accumulated;
+    const std::string name = std::to_string(accumulated);
+    const std::vector<std::string> flags = {"--max-steps=6", "--no-shuffle"};
+    ASSERT_EQ(run("whole" + name, flags), 0) << error;
+    // It is in the last batch of the third step.
+    ASSERT_EQ(run_with_bad_label(size_t(accumulated * 3 * 8 - 1), name, flags),
+              1);
+    EXPECT_NE(error.find(" holds 3 for 'labels'"), std::string::npos) << error;
+    expect_kept(name, "2");
+    ASSERT_EQ(run(name, {"--max-steps=6", "--no-shuffle", "--resume=auto"}), 0)
+        << error;
+    EXPECT_EQ(losses(name), losses("whole" + name));
+    EXPECT_EQ(read_file(folder / (name + "/model.safetensors")),
+              read_file(folder / ("whole" + name + "/model.safetensors")));
+  }
+}
+
+TEST_F(ErrorTest, TheStepsBeforeABadValidationAreKept) {
+  static int validations;
+  validations = 0;
+  program.evaluate = [](Context &ctx, char *memory) {
+    if (validations++ == 8) // the first one has as many batches
+      throw Error("the network is gone");
+    tiny::evaluate(ctx, memory);
+  };
+  const std::vector<std::string> flags = {
+      "--max-steps=6",         "--eval-steps=2", "--eval-data",
+      "x=" + folder / "x.npy", "--eval-labels",  folder / "labels.npy"};
+  EXPECT_EQ(run("a", flags), 1);
+  EXPECT_EQ(error, "tiny: error: the network is gone\n");
+  expect_kept("a", "4");
+  // As well as those before the last validation.
+  validations = -8;
+  EXPECT_EQ(run("b", flags), 1);
+  expect_kept("b", "6");
+}
+
+TEST_F(ErrorTest, ALostStepLeavesNothing) {
+  program.update = [](Context &ctx, char *memory) {
+    tiny::update(ctx, memory);
+    auto *state = tiny::at<StepState>(memory, tiny::kOffState);
+    state->outside.is_taken = state->step == 3;
+  };
+  static const IndexedInfo indexed[] = {{"gather", 4}};
+  program.indexed = indexed;
+  EXPECT_EQ(run("a", {"--max-steps=6"}), 1);
+  EXPECT_NE(error.find("step 3: 'gather' reads index"), std::string::npos)
+      << error;
+  EXPECT_FALSE(has("a/model.safetensors") || has("a/checkpoint-2"))
+      << "the weights are those of the third step";
+}
+
+TEST_F(ErrorTest, WhatCannotBeSavedIsToldBeforeTheError) {
+  static std::string out;
+  out = folder / "a";
+  program.evaluate = [](Context &, char *) {
+    std::filesystem::remove_all(out);
+    throw Error("the network is gone");
+  };
+  EXPECT_EQ(run("a", {"--max-steps=6", "--eval-steps=2", "--eval-data",
+                      "x=" + folder / "x.npy", "--eval-labels",
+                      folder / "labels.npy"}),
+            1);
+  EXPECT_EQ(
+      error.rfind("tiny: warning: what step 2 has come to is not saved: ", 0),
+      0u)
+      << error;
+  EXPECT_NE(error.find("\ntiny: error: the network is gone\n"),
+            std::string::npos)
+      << error;
+}
+
+} // namespace
+} // namespace gpuopt
