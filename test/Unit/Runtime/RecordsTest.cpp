@@ -549,6 +549,40 @@ TEST(FailingWorker, EndsTheRunWithItsMessage) {
   }
 }
 
+TEST(Pictures, HaveLabelsOfTheSameNames) {
+  TemporaryFolder folder;
+  const std::string picture =
+      png(kWidth, 4, PNG_COLOR_TYPE_RGB, smooth_pixels(kWidth, 4, 3));
+  for (const char *name :
+       {"one/a/0.png", "one/b/1.png", "same/a/0.jpg", "same/b/1.jpg",
+        "flat/0.png", "flat/1.png", "other/a/0.png", "other/b/2.png",
+        "swapped/b/0.png", "swapped/c/1.png"}) {
+    const std::filesystem::path file = folder / name;
+    std::filesystem::create_directories(file.parent_path());
+    write_file(file, picture);
+  }
+  const InputInfo inputs[] = {
+      {kPictures}, {{"labels", Type::I64, 1, {4}, 0, 0}, 2, true, -100}};
+  auto problem = [&](const std::string &data, const std::string &labels) {
+    DataFlags flags;
+    flags.files["x"] = folder / data;
+    flags.labels = folder / labels;
+    return error_of(
+        [&] { SourceOpener(inputs, flags, "uint16", "--eval-").open(); });
+  };
+  EXPECT_EQ(problem("one", "one"), "no error");
+  EXPECT_EQ(problem("one", "same"), "no error");
+  EXPECT_EQ(problem("flat", "one"), "no error");
+  EXPECT_EQ(problem("one", "other"),
+            "'" + folder / "other" + "' has labels of other files than '" +
+                folder / "one" +
+                "': sample 1 is 'b/2.png' there and 'b/1.png' here; give "
+                "--eval-labels the folder of the data, or one whose files have "
+                "the same names");
+  EXPECT_NE(problem("one", "swapped"), "no error");
+  EXPECT_NE(problem("flat", "other"), "no error");
+}
+
 TEST(Pictures, NeedAnInputOfPictures) {
   TemporaryFolder folder;
   std::filesystem::create_directories(folder / "a");

@@ -93,6 +93,60 @@ struct NamedSource : DataSource {
   std::vector<std::string> names_of_classes;
 };
 
+struct ValidationClassesTest : TrainerTest {
+  ValidationClassesTest() {
+    for (int i = 0; i < 64; i++)
+      add("pictures", kNames[labels[size_t(i)]], i);
+  }
+  static constexpr const char *kNames[] = {"cat", "dog", "owl"};
+  void add(const std::string &into, const std::string &name, int number) {
+    const std::string file = into + "/" + name + "/" + std::to_string(number);
+    std::filesystem::create_directories(folder / (into + "/" + name));
+    write_file(folder / (file + ".png"), "not read for labels");
+  }
+  // Validates on the samples of x-some.npy, by a folder of their classes.
+  int run_validated(const std::string &out) {
+    return run(out, {"--max-steps=2", "--labels", folder / "pictures",
+                     "--eval-data", "x=" + folder / "x-some.npy",
+                     "--eval-labels", folder / "validation"});
+  }
+};
+
+TEST_F(ValidationClassesTest, OthersThanTheTrainingsAreAnError) {
+  write_first(3);
+  for (const char *name : {"ape", "cat", "wolf"})
+    add("validation", name, 1);
+  EXPECT_EQ(run_validated("a"), 1);
+  EXPECT_EQ(error, "tiny: error: '" + folder / "validation" +
+                       "' has classes that '" + folder / "pictures" +
+                       "', the training data, does not have: 'ape', 'wolf'; "
+                       "the classes there are 'cat', 'dog', 'owl'; rename or "
+                       "remove these sub-folders\n");
+}
+
+TEST_F(ValidationClassesTest, SomeOfTheTrainingsHaveTheirNumbers) {
+  // The samples of class 2 alone.
+  std::string owls;
+  int count = 0;
+  for (int i = 0; i < 64; i++)
+    if (labels[size_t(i)] == 2) {
+      add("validation", "owl", i);
+      owls += bytes_of(x).substr(size_t(i) * 16, 16);
+      count++;
+    }
+  const std::string shape = std::to_string(count);
+  write_file(folder / "x-some.npy", npy("<f4", "(" + shape + ", 4)", owls));
+  ASSERT_EQ(run_validated("a"), 0) << error;
+  write_file(folder / "twos.npy",
+             npy("|u1", "(" + shape + ",)", std::string(size_t(count), '\2')));
+  ASSERT_EQ(run("b", {"--max-steps=2", "--labels", folder / "pictures",
+                      "--eval-data", "x=" + folder / "x-some.npy",
+                      "--eval-labels", folder / "twos.npy"}),
+            0)
+      << error;
+  EXPECT_EQ(numbers("a", "eval_loss"), numbers("b", "eval_loss"));
+}
+
 TEST(ClassNames, AreOneListOrNone) {
   auto text_of = [](const std::vector<std::vector<std::string>> &all) {
     DataSources sources;

@@ -42,6 +42,8 @@ struct DataSource {
   virtual const std::vector<std::string> *class_names() const {
     return nullptr;
   }
+  // Numbers the classes as a longer list does, which has all of their names.
+  virtual void number_classes_as(const std::vector<std::string> &) {}
 
   size_t sample_bytes() const { return size_t(elements) * size_of(type); }
 

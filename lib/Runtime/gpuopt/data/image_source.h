@@ -106,7 +106,8 @@ private:
 class ClassSource : public StoredSource {
 public:
   explicit ClassSource(std::shared_ptr<const ImageFolder> classes)
-      : folder(std::move(classes)) {
+      : folder(std::move(classes)), labels(folder->labels),
+        classes_by_number(folder->classes) {
     path = folder->path;
     type = Type::I64;
     elements = 1;
@@ -115,15 +116,25 @@ public:
   std::string place(int64_t sample) const override {
     return folder->place(sample);
   }
+  std::vector<std::string> names() const override { return folder->names(); }
   const std::vector<std::string> *class_names() const override {
-    return &folder->classes;
+    return &classes_by_number;
+  }
+  void number_classes_as(const std::vector<std::string> &all) override {
+    for (size_t i = 0; i < labels.size(); i++) {
+      const std::string &name = folder->classes[size_t(folder->labels[i])];
+      labels[i] = std::find(all.begin(), all.end(), name) - all.begin();
+    }
+    classes_by_number = all;
   }
   const uint8_t *at(int64_t sample) const override {
-    return reinterpret_cast<const uint8_t *>(&folder->labels[size_t(sample)]);
+    return reinterpret_cast<const uint8_t *>(&labels[size_t(sample)]);
   }
 
 private:
   std::shared_ptr<const ImageFolder> folder;
+  std::vector<int64_t> labels; // of the samples
+  std::vector<std::string> classes_by_number;
 };
 
 } // namespace gpuopt

@@ -97,10 +97,36 @@ public:
                     ", but '" + tensor.name + "' needs " + name_of(needed) +
                     "; save array.astype('" + numpy_name(needed) + "')");
     }
+    check_pairs(sources);
     return sources;
   }
 
 private:
+  // Samples are paired by their numbers, so that the files of one folder and
+  // those of another one must have the same names.
+  void check_pairs(const DataSources &sources) const {
+    for (const auto &labels : sources)
+      for (const auto &data : sources)
+        if (labels->class_names() && !data->class_names() &&
+            data->path != labels->path && is_folder(data->path))
+          check_pair(*data, *labels);
+  }
+  void check_pair(const DataSource &data, const DataSource &labels) const {
+    const std::vector<std::string> names = data.names(),
+                                   label_names = labels.names();
+    for (size_t i = 0; i < std::min(names.size(), label_names.size()); i++) {
+      const std::filesystem::path name = names[i], other = label_names[i];
+      const bool is_flat = !name.has_parent_path(); // a folder without classes
+      if (name.stem() != other.stem() ||
+          (!is_flat && name.parent_path() != other.parent_path()))
+        throw Error("'" + labels.path + "' has labels of other files than '" +
+                    data.path + "': sample " + std::to_string(i) + " is '" +
+                    label_names[i] + "' there and '" + names[i] +
+                    "' here; give " + prefix +
+                    "labels the folder of the data, or one whose files have "
+                    "the same names");
+    }
+  }
   std::unique_ptr<DataSource> open_file(const std::string &text,
                                         const InputInfo &input) {
     const DataPath path = parse_data_path(text);

@@ -6,6 +6,7 @@
 #include "gpuopt/device/atomic_file.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_names.h"
 #include "gpuopt/trainer/folder_marks.h"
+#include "gpuopt/trainer/not_finite.h"
 
 #include <filesystem>
 #include <fstream>
@@ -31,6 +32,30 @@ inline std::string class_names_text(const DataSources &sources) {
       text = lines;
   }
   return text;
+}
+
+// Has validation data number their classes as the training data do. A folder
+// may lack some of the classes, but has no others.
+inline void match_classes(const DataSources &train, const DataSources &eval) {
+  for (size_t i = 0; i < std::min(train.size(), eval.size()); i++) {
+    const std::vector<std::string> *expected = train[i]->class_names(),
+                                   *found = eval[i]->class_names();
+    if (!expected || !found)
+      continue;
+    NameList others, all;
+    for (const std::string &name : *found)
+      if (std::find(expected->begin(), expected->end(), name) ==
+          expected->end())
+        others.add(name.c_str());
+    for (const std::string &name : *expected)
+      all.add(name.c_str());
+    if (!others.empty())
+      throw Error("'" + eval[i]->path + "' has classes that '" +
+                  train[i]->path + "', the training data, does not have: " +
+                  others.text() + "; the classes there are " + all.text() +
+                  "; rename or remove these sub-folders");
+    eval[i]->number_classes_as(*expected);
+  }
 }
 
 namespace detail {
