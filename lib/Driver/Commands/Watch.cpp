@@ -16,6 +16,7 @@
 #include "Files/RunFiles.h"
 #include "Report/TextChart.h"
 #include "gpuopt/Driver/Runs.h"
+#include "gpuopt/device/loss_text.h"
 #include "gpuopt/trainer/folder_marks.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -89,10 +90,10 @@ static std::string headline(StringRef run, const RunMetrics &metrics,
   text += formatv(": step {0}", int64_t(metrics.steps.back()));
   if (!metrics.evaluations.empty()) {
     const AtStep &last = metrics.evaluations.back();
-    text += formatv(", validation loss {0:f4}", last.value);
+    text += ", validation loss " + loss_text(last.value);
     for (const auto &[name, values] : metrics.evalMetrics)
       if (values.back().step == last.step)
-        text += formatv(", {0} {1:f4}", name, values.back().value);
+        text += ", " + name + " " + loss_text(values.back().value);
     if (last.step != metrics.steps.back())
       text += formatv(" at step {0}", int64_t(last.step));
   }

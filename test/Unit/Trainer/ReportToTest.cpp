@@ -243,16 +243,32 @@ static StepProgress half_way() {
 
 TEST(Progress, IsALineWithoutATerminal) {
   EXPECT_EQ(progress_line(half_way()),
-            "step 50/100  loss 3.2500  160 samples/s  8.0 ms  0:05 left");
+            "step 50/100  loss 3.2500  160 samples/s  100.0 ms  0:05 left");
 }
 
 TEST(Progress, DoesNotRoundFewOrShortToNothing) {
   StepProgress now = half_way();
-  now.ms = 0.04;
+  now.ms = 1; // of this step; the line has the mean, as the rate does
   now.mean_ms = 40000;
   now.elapsed = 7384;
-  EXPECT_EQ(progress_line(now),
-            "step 50/100  loss 3.2500  0.40 samples/s  0.04 ms  2:03:04 left");
+  EXPECT_EQ(
+      progress_line(now),
+      "step 50/100  loss 3.2500  0.40 samples/s  40000.0 ms  2:03:04 left");
+  now.mean_ms = 0.04;
+  now.loss = 1.23456e-5;
+  EXPECT_EQ(progress_line(now), "step 50/100  loss 1.235e-05  400000 samples/s "
+                                " 0.04 ms  2:03:04 left");
+  EXPECT_NE(progress_bar(now, 120).find("  loss 1.235e-05  "),
+            std::string::npos);
+  EXPECT_EQ(text_of({{"aux_loss", 2e-7}}), "  aux_loss 2e-07");
+  for (const auto &[loss, text] :
+       std::vector<std::pair<double, std::string>>{{0, "0.0000"},
+                                                   {0.0012345, "0.0012"},
+                                                   {-0.00098765, "-0.0009877"},
+                                                   {12.5, "12.5000"},
+                                                   {INFINITY, "inf"},
+                                                   {-NAN, "nan"}})
+    EXPECT_EQ(loss_text(loss), text);
 }
 
 // Returns the steps that have a line in a run that begins after `begun_at`.
@@ -296,7 +312,7 @@ TEST(Progress, FitsTheTerminal) {
             "\u2501\u2501\u2501\u2501\u2501\u2501\u2501\u2501\u2501\u2501\u2501"
             "\u2501\u2501\u2501\u2501\u2500\u2500\u2500\u2500\u2500\u2500\u2500"
             "\u2500\u2500\u2500\u2500\u2500\u2500\u2500\u2500"
-            "  50/100  loss 3.2500  160 samples/s  0:05 left  8.0 ms (data "
+            "  50/100  loss 3.2500  160 samples/s  0:05 left  100.0 ms (data "
             "25%)  3.00 MiB");
   for (int columns = 20; columns < 150; columns++)
     EXPECT_LE(characters(progress_bar(half_way(), columns)), columns);

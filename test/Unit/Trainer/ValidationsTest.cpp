@@ -59,7 +59,41 @@ TEST_F(ValidationsTest, NumbersThatAreAllNaNEndTheRunToo) {
   const std::string line = "stops early after step 6 of 60: none of the "
                            "validations had a finite loss\n";
   EXPECT_NE(output.find(line), std::string::npos) << output;
-  EXPECT_EQ(output.find("best validation"), std::string::npos) << output;
+  EXPECT_NE(output.find("\nbest validation: none, because no validation had a "
+                        "finite loss\n"),
+            std::string::npos)
+      << output;
+  // It is told once, and where it is written.
+  const std::string warning =
+      "tiny: warning: step 2: the validation loss is nan, which is null in "
+      "'metrics.jsonl' and never the best one. The validation data, or the "
+      "model's outputs for them, are infinite or NaN\n";
+  EXPECT_EQ(error, warning);
+  for (double loss : numbers("a", "eval_loss"))
+    EXPECT_TRUE(std::isnan(loss));
+}
+
+TEST_F(ValidationsTest, TheBestIsTheBestFiniteOne) {
+  static int validations;
+  validations = 0;
+  program.evaluate = [](Context &ctx, char *memory) {
+    tiny::evaluate(ctx, memory);
+    auto *state = tiny::at<StepState>(memory, tiny::kOffState);
+    const int number = validations++ / 8; // it has as many batches
+    if (number == 0 || number == 2)
+      state->evaluation_loss_sum = number == 0 ? double(NAN) : INFINITY;
+  };
+  ASSERT_EQ(
+      run("a", {"--max-steps=6", "--eval-steps=2", "--eval-data",
+                "x=" + folder / "x.npy", "--eval-labels", folder / "eval.npy"}),
+      0)
+      << error;
+  EXPECT_TRUE(std::isnan(numbers("a", "eval_loss")[0]));
+  EXPECT_NE(output.find("\nbest validation: loss " +
+                        loss_text(numbers("a", "eval_loss")[1]) +
+                        " after step 4, "),
+            std::string::npos)
+      << output;
 }
 
 TEST_F(ValidationsTest, AResumedRunCountsOn) {

@@ -1,6 +1,7 @@
 // The losses of several outputs, as a trainer reports them beside their sum.
 #pragma once
 
+#include "gpuopt/device/loss_text.h"
 #include "gpuopt/trainer/eval_metrics.h"
 #include "gpuopt/trainer/session.h"
 
@@ -23,11 +24,8 @@ inline std::vector<MetricValue> losses_of(const Program &program,
 // Returns "  aux_loss 0.1234" for each value.
 inline std::string text_of(const std::vector<MetricValue> &values) {
   std::string text;
-  for (const auto &[name, value] : values) {
-    char number[40];
-    snprintf(number, sizeof number, " %.4f", value);
-    text += "  " + name + number;
-  }
+  for (const auto &[name, value] : values)
+    text += "  " + name + " " + loss_text(value);
   return text;
 }
 

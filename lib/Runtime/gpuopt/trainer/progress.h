@@ -2,13 +2,15 @@
 // drawn over, and elsewhere a line for every --logging-steps steps. With
 // --logging-steps auto, a short run has a line for each step, and a long one a
 // line for the first step and one for every 500 steps at least, which is the
-// interval of Hugging Face's Trainer.
+// interval of Hugging Face's Trainer. The rate and the milliseconds are those
+// of the steps so far; the first step counts only until there is another one.
 //
 //   38% ━━━━━━━━────────────  4560/12000  loss 3.2145  1204 samples/s  6.6 ms
 //   (data 2%)  43.6 MiB  0:49 left
 #pragma once
 
 #include "gpuopt/device/device.h"
+#include "gpuopt/device/loss_text.h"
 #include "gpuopt/device/time_text.h"
 #include "gpuopt/program/program.h"
 #include "gpuopt/settings/training_settings.h"
@@ -63,11 +65,11 @@ inline std::string rate_text(const StepProgress &now) {
 // Returns the line of a step.
 inline std::string progress_line(const StepProgress &now) {
   char text[256];
-  snprintf(text, sizeof text, "step %lld/%lld  loss %.4f",
+  snprintf(text, sizeof text, "step %lld/%lld  loss %s",
            static_cast<long long>(now.step), static_cast<long long>(now.steps),
-           now.loss);
+           loss_text(now.loss).c_str());
   const std::string losses = text + now.losses;
-  return losses + "  " + detail::rate_text(now) + "  " + ms_text(now.ms) +
+  return losses + "  " + detail::rate_text(now) + "  " + ms_text(now.mean_ms) +
          "  " + detail::clock_text(now.seconds_left()) + " left";
 }
 
@@ -83,16 +85,16 @@ inline std::string progress_bar(const StepProgress &now, int columns) {
     if (int(figures.size() + figure.size()) + kLeastBar <= columns)
       figures += figure;
   };
-  snprintf(text, sizeof text, "  %lld/%lld  loss %.4f",
+  snprintf(text, sizeof text, "  %lld/%lld  loss %s",
            static_cast<long long>(now.step), static_cast<long long>(now.steps),
-           now.loss);
+           loss_text(now.loss).c_str());
   add(text);
   add(now.losses);
   add("  " + detail::rate_text(now));
   add("  " + detail::clock_text(now.seconds_left()) + " left");
   snprintf(text, sizeof text, " (data %.0f%%)",
            now.ms > 0 ? 100 * now.data_wait_ms / now.ms : 0.0);
-  add("  " + ms_text(now.ms) + text);
+  add("  " + ms_text(now.mean_ms) + text);
   add("  " + human_bytes(double(now.allocated_bytes)));
   constexpr int kMostBar = 30;
   const int room = std::clamp(columns - 6 - int(figures.size()), 0, kMostBar);

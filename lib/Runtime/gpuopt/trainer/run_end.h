@@ -2,6 +2,7 @@
 // why there were no more steps.
 #pragma once
 
+#include "gpuopt/device/loss_text.h"
 #include "gpuopt/settings/metric_names.h"
 #include "gpuopt/trainer/settings.h"
 #include "gpuopt/trainer/validations.h"
@@ -16,11 +17,10 @@ inline std::string best_metric_text(const TrainingSettings &s,
   const double worst = std::numeric_limits<double>::max();
   if (history.count == 0 || history.stopping_best == worst)
     return "";
-  char text[40];
-  snprintf(text, sizeof text, " %.4f",
-           is_greater_better(s.metric_for_best_model) ? -history.stopping_best
-                                                      : history.stopping_best);
-  return s.metric_for_best_model + text;
+  return s.metric_for_best_model + " " +
+         loss_text(is_greater_better(s.metric_for_best_model)
+                       ? -history.stopping_best
+                       : history.stopping_best);
 }
 // Returns the flag that a run with more steps needs a higher value of.
 inline const char *flag_of_steps(const TrainingSettings &s) {
@@ -29,13 +29,16 @@ inline const char *flag_of_steps(const TrainingSettings &s) {
 } // namespace detail
 
 // Returns the best validation of a run that ends after `step`, and where the
-// weights of its step are; empty if there was none. `checkpoint` is the folder
-// with these weights; empty if there is none.
+// weights of its step are, or that none had a finite number; empty if there was
+// none. `checkpoint` is the folder with these weights; empty if there is none.
 inline std::string describe_best(const TrainingSettings &s,
                                  const ValidationHistory &history, int64_t step,
                                  const std::string &checkpoint) {
   const std::string metric = detail::best_metric_text(s, history);
   const int64_t best = history.best_step;
+  if (metric.empty() && history.count > 0)
+    return "best validation: none, because no validation had a finite " +
+           s.metric_for_best_model;
   if (metric.empty() || best == 0)
     return "";
   const std::string text =

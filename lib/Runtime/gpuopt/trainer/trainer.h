@@ -8,6 +8,7 @@
 #include "gpuopt/trainer/checkpoints/checkpoints.h"
 #include "gpuopt/trainer/checkpoints/init_weights.h"
 #include "gpuopt/trainer/event_scalars.h"
+#include "gpuopt/trainer/loss_warnings.h"
 #include "gpuopt/trainer/metrics.h"
 #include "gpuopt/trainer/not_finite.h"
 #include "gpuopt/trainer/output_folder.h"
@@ -41,7 +42,7 @@ public:
         waiting(parse_wait_policy(s.wait_policy), ctx.num_threads),
         averages(program, s.ema_decay), measured(program), profiles(program, s),
         data(program, s), checkpoints(program, s), summary(ctx, program, s),
-        progress(s.logging_steps) {
+        progress(s.logging_steps), warnings(program) {
     session.use_attention_library(s.attention_library);
     if (kStagingIsDevice)
       flush_denormals(ctx.num_threads, s.flush_denormals);
@@ -399,7 +400,7 @@ private:
     is_updating = false;
     finished_batches = state.draw;
     if (state.weight_sum == 0)
-      warn_of_labels(step);
+      warnings.no_labels(step);
     if (done() == 1 && !s.dump_gradients.empty())
       WeightsFile(ctx, program, memory)
           .dump_gradients(s.dump_gradients, state.grad_weight);
@@ -465,16 +466,6 @@ private:
     run();
   }
 
-  // Warns once.
-  void warn_of_labels(int64_t step) {
-    if (!has_warned_of_labels)
-      fprintf(stderr,
-              "%s: warning: step %lld: no label counts, all are the index to "
-              "ignore; the loss is reported as 0\n",
-              program.name, static_cast<long long>(step));
-    has_warned_of_labels = true;
-  }
-
   // Computes batches; those of them that are measured have `samples` in all.
   EvaluationSums evaluate(int64_t batches, int64_t samples) {
     session.begin_evaluation();
@@ -508,7 +499,7 @@ private:
     }
     summary.get_memory().end();
     if (!(sums.weight > 0))
-      warn_of_labels(step);
+      warnings.no_labels(step);
     std::vector<MetricValue> values =
         losses_of(program, sums.parts, /*of_evaluation=*/true);
     const double loss = sums.mean(program);
@@ -521,10 +512,10 @@ private:
     if (sums.weight > 0)
       note(step, loss, score_of(loss, values));
     progress.clear();
-    printf("step %lld  validation loss %.4f", static_cast<long long>(step),
-           loss);
-    printf("%s\n", text_of(values).c_str());
+    printf("step %lld  validation loss %s%s\n", static_cast<long long>(step),
+           loss_text(loss).c_str(), text_of(values).c_str());
     fflush(stdout);
+    warnings.validation(step, loss);
   }
   // Returns what validations are compared by, so that less is better.
   double score_of(double loss, const std::vector<MetricValue> &values) const {
@@ -557,6 +548,7 @@ private:
   Checkpoints checkpoints;
   RunSummary summary;
   Progress progress;
+  LossWarnings warnings;
   std::unique_ptr<EventFile> events; // or null
   char *memory = nullptr;
   std::unique_ptr<FiniteWatch> watch;
@@ -564,8 +556,7 @@ private:
   int64_t finished = 0;         // the last step whose weights are good
   int64_t finished_batches = 0; // that had been taken by then
   bool is_updating = false;     // until it is known that the weights are good
-  bool has_warned_of_labels = false;
-  bool has_observed = false; // the phases of the first micro step
+  bool has_observed = false;    // the phases of the first micro step
   Clock::time_point start;
 };
 
