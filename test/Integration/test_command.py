@@ -155,9 +155,12 @@ def test_divergence_is_a_status_of_its_own(model, cache, tmp_path):
     out = tmp_path / "out"
     train(model, out, max_steps=1)
     before = (out / "model.safetensors").read_bytes()
-    with pytest.raises(gpuopt.DriverError, match="(?s)the loss is .*diverged in step"):
+    with pytest.raises(gpuopt.DriverError, match="out' has 'model.safetensors' of an earlier run, and no checkpoint to go on from"):
         train(model, out, max_steps=50, learning_rate=1e38)
-    assert (out / "model.safetensors").read_bytes() == before
+    assert (out / "model.safetensors").read_bytes() == before and len(records(out)) == 1
+    with pytest.raises(gpuopt.DriverError, match="(?s)the loss is .*diverged in step"):
+        train(model, out, max_steps=50, learning_rate=1e38, overwrite_output_dir=True)
+    assert not (out / "model.safetensors").exists(), "it is not that of these metrics"
     x, y = make_data(8)
     x[3, 2] = np.nan
     np.save(tmp_path / "x.npy", x)
@@ -167,7 +170,7 @@ def test_divergence_is_a_status_of_its_own(model, cache, tmp_path):
             find_driver(), "train", model, "-o", out, "--batch-size=8", "--loss=mse", "--data", f"x={tmp_path / 'x.npy'}",
             "--labels", tmp_path / "y.npy", "--target=host", "--num-threads=1",
         ])
-    assert (out / "model.safetensors").read_bytes() == before
+    assert not (out / "model.safetensors").exists()
 
 
 @pytest.fixture
@@ -445,7 +448,7 @@ def test_terminal(model, cache, tmp_path):
     np.save(tmp_path / "x.npy", x)
     np.save(tmp_path / "y.npy", y)
     command = [find_driver(), "train", model, "-o", tmp_path / "out", "--target=host", "--num-threads=1", "--batch-size=8", "--loss=mse",
-               "--data", f"x={tmp_path / 'x.npy'}", "--labels", tmp_path / "y.npy", "--max-steps=3"]
+               "--data", f"x={tmp_path / 'x.npy'}", "--labels", tmp_path / "y.npy", "--max-steps=3", "--overwrite-output-dir"]
     lines = execute(command).splitlines()
     assert len([line for line in lines if re.match(r"step \d/3  loss ", line)]) == 3 and not any("\r" in line for line in lines)
     on_terminal = [sys.executable, find_driver_inputs() / "on_terminal.py"]

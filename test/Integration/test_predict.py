@@ -264,7 +264,7 @@ def test_pictures_are_seen_as_the_run_has_seen_them(model, run_gpuopt, tmp_path)
     # A run on labels without names forgets those of the one before.
     for data, labels in (tmp_path / "train", tmp_path / "train"), (folder / "x.npy", folder / "y.npy"):
         run_gpuopt("train", folder / "model.onnx", "--target=host", "--batch-size=2", "--data", f"x={data}", "--labels", labels, "--logits=logits",
-                   "--transform=resize((8, 8))", "--max-steps=1", "-o", tmp_path / "again")
+                   "--transform=resize((8, 8))", "--max-steps=1", "-o", tmp_path / "again", "--overwrite-output-dir")
         assert (tmp_path / "again" / "classes.txt").exists() == (data == labels)
 
 

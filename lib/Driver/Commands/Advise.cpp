@@ -69,6 +69,7 @@ struct JudgedRun {
   Verdict estimated; ///< By estimated times; that of a run without a profile.
   std::optional<json::Object> plan; ///< Of its program, if it is known.
   std::string planProblem;          ///< Why a plan that is there is not read.
+  std::string divergence;           ///< Empty if the run has not diverged.
   bool isProfiled = false;
 };
 } // namespace
@@ -84,10 +85,15 @@ static Expected<JudgedRun> judgeRun(const std::string &run) {
   Expected<RunMetrics> metrics = readMetrics(run);
   if (!metrics)
     return metrics.takeError();
+  judged.divergence = describeDivergence(*metrics);
   Expected<RunFigures> figures =
       figuresOf(*metrics, run, judged.description.traits.begun_at);
-  if (!figures)
+  if (!figures && judged.divergence.empty())
     return figures.takeError();
+  if (!figures) {
+    consumeError(figures.takeError());
+    return createStringError("'" + run + "' has " + judged.divergence);
+  }
   judged.figures = *figures;
   judged.estimated = judge(judged.description.traits, judged.figures);
   judged.isProfiled = hasProfile(run);
@@ -109,6 +115,8 @@ static Expected<JudgedRun> judgeRun(const std::string &run) {
 }
 
 static void printVerdict(const JudgedRun &run, bool plansFollow) {
+  if (!run.divergence.empty())
+    outs() << "the run has " << run.divergence << "\n";
   outs() << run.figures.steps
          << (run.figures.steps == 1 ? " step of " : " steps of ")
          << ms_text(run.figures.step_ms) << " on average, "

@@ -40,8 +40,8 @@ static std::string ownPath() {
 
 int gpuopt::trainModel(const DriverOptions &options) {
   DriverOptions compile = options;
-  bool resumes = !options.emission.settings.resume.empty();
-  if (Error error = OutputDirectory::checkResults(options.outputDir, resumes))
+  if (Error error = OutputDirectory::checkResults(options.outputDir,
+                                                  options.emission.settings))
     return failure(std::move(error));
   std::shared_ptr<void> lock;
   // The lock is held until the trainer takes the place of this program, and
@@ -54,11 +54,10 @@ int gpuopt::trainModel(const DriverOptions &options) {
   compile.outputDir = program;
   if (int status = compileModel(compile); status || options.compileTo)
     return status;
-  auto executable = buildProgram(program, *options.target,
-                                 buildCacheFolder(options.outputDir),
-                                 {kTrainerExecutable, "the trainer",
-                                  namesParquet(options.data) ||
-                                      namesParquet(options.evalData)});
+  auto executable = buildProgram(
+      program, *options.target, buildCacheFolder(options.outputDir),
+      {kTrainerExecutable, "the trainer",
+       namesParquet(options.data) || namesParquet(options.evalData)});
   if (!executable)
     return failure(executable.takeError());
   std::string plan = joinPath(options.outputDir, kPlanFile);

@@ -17,6 +17,7 @@
 #include "Report/TextChart.h"
 #include "gpuopt/Driver/Runs.h"
 #include "gpuopt/device/loss_text.h"
+#include "gpuopt/trainer/advice.h"
 #include "gpuopt/trainer/folder_marks.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -130,6 +131,16 @@ static std::string drawRun(StringRef run, const RunMetrics &metrics,
   return text;
 }
 
+static std::string describeEnd(const RunMetrics &metrics) {
+  if (std::string text = describeDivergence(metrics); !text.empty())
+    return "the run has " + text;
+  if (metrics.endedBy == kEndedByError)
+    return formatv("an error has ended the run after step {0}; the trainer has "
+                   "told it on standard error",
+                   int64_t(metrics.endedAt));
+  return "the run has ended";
+}
+
 int gpuopt::watchRun(const WatchOptions &options) {
   if (Error error = checkIsRun(options.run))
     return failure(std::move(error));
@@ -153,8 +164,8 @@ int gpuopt::watchRun(const WatchOptions &options) {
     }
     // A run that is resumed has the last line of the one before until its first
     // step ends.
-    if (!followed.metrics.memory.empty() && !areResultsLocked(options.run)) {
-      outs() << "the run has ended\n";
+    if (followed.metrics.hasEnded() && !areResultsLocked(options.run)) {
+      outs() << describeEnd(followed.metrics) << "\n";
       return 0;
     }
     if ((!follows || quietLooks >= kLooksBeforeDoubt) &&

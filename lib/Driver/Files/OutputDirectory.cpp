@@ -94,10 +94,12 @@ Error OutputDirectory::check(StringRef path) {
   return checkTarget(path, holds_program);
 }
 
-Error OutputDirectory::checkResults(StringRef path, bool resumes) {
+Error OutputDirectory::checkResults(StringRef path,
+                                    const TrainingSettings &settings) {
   if (Error error = checkTarget(path, holds_results))
     return error;
-  if (std::string why = why_not_anew(path.str()); !resumes && !why.empty())
+  if (std::string why = why_not_anew(path.str(), settings.resume);
+      !settings.overwrite_output_dir && !why.empty())
     return createStringError("output directory " + Twine(why));
   return Error::success();
 }

@@ -9,6 +9,7 @@
 #define GPUOPT_LIB_DRIVER_FILES_OUTPUTDIRECTORY_H
 
 #include "Files/ScratchFolder.h"
+#include "gpuopt/settings/training_settings.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <string>
@@ -23,9 +24,10 @@ public:
   /// written; changes nothing.
   static llvm::Error check(llvm::StringRef path);
   /// Checks, in the same way, a folder for results of training, in which
-  /// `programBelow` lies. Fails as well if `path` has checkpoints, unless the
-  /// training resumes.
-  static llvm::Error checkResults(llvm::StringRef path, bool resumes);
+  /// `programBelow` lies. Fails as well if the training would replace weights
+  /// or mix its checkpoints with others, unless it is told to.
+  static llvm::Error checkResults(llvm::StringRef path,
+                                  const TrainingSettings &settings);
   static std::string programBelow(llvm::StringRef path);
   /// Fails as `check` does.
   static llvm::Expected<OutputDirectory> create(llvm::StringRef path);

@@ -8,6 +8,7 @@
 #include "Files/RunMetrics.h"
 
 #include "Files/JoinPath.h"
+#include "gpuopt/trainer/advice.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <limits>
@@ -41,6 +42,7 @@ void gpuopt::addLine(StringRef line, RunMetrics &metrics) {
   }
   if (object->get("step_ms")) {
     metrics.memory.clear(); // a run that was resumed has not ended yet
+    metrics.endedBy.clear();
     metrics.steps.push_back(*step);
     for (size_t i = 0; i < kStepMetricCount; ++i)
       metrics.values[i].push_back(numberIn(*object, kNames[i]));
@@ -52,12 +54,23 @@ void gpuopt::addLine(StringRef line, RunMetrics &metrics) {
             {*step, numberIn(*object, key)});
   } else if (object->get("checkpoint_stall_ms")) {
     metrics.stalls.push_back({*step, numberIn(*object, "checkpoint_stall_ms")});
+  } else if (std::optional<StringRef> by = object->getString("ended_by")) {
+    metrics.endedBy = by->str();
+    metrics.endedAt = *step;
   } else if (object->get("peak_bytes")) {
     for (const auto &[name, bytes] : *object)
       if (std::optional<double> number = bytes.getAsNumber();
           number && StringRef(name).ends_with("_bytes"))
         metrics.memory[StringRef(name).str()] = *number;
   }
+}
+
+std::string gpuopt::describeDivergence(const RunMetrics &metrics) {
+  if (metrics.endedBy != kEndedByDivergence)
+    return "";
+  return "diverged in step " + std::to_string(int64_t(metrics.endedAt)) +
+         ": its loss or gradients became infinite or NaN; try " +
+         kHelpAgainstDivergence;
 }
 
 Expected<RunMetrics> gpuopt::readMetrics(StringRef run) {

@@ -50,13 +50,21 @@ struct RunMetrics {
   /// What the run tells of its memory at its end, in bytes; empty if it has not
   /// ended.
   std::map<std::string, double> memory;
+  /// What has ended the run in place of its last step, and after which step
+  /// (trainer/advice.h); empty if nothing has.
+  std::string endedBy;
+  double endedAt = 0;
   /// Lines that are no JSON, as the last one of a run that was killed may be.
   int64_t unreadLines = 0;
 
+  bool hasEnded() const { return !memory.empty() || !endedBy.empty(); }
   const std::vector<double> &of(StepMetric metric) const {
     return values[size_t(metric)];
   }
 };
+
+/// Returns "diverged in step 5: ..." and what helps; empty if the run has not.
+std::string describeDivergence(const RunMetrics &metrics);
 
 /// Reads the metrics of a run, whose folder is `run`.
 llvm::Expected<RunMetrics> readMetrics(llvm::StringRef run);

@@ -7,6 +7,7 @@
 
 #include "Files/JoinPath.h"
 #include "Report/RunPage.h"
+#include "gpuopt/trainer/advice.h"
 #include "gpuopt/trainer/profiling/profile_files.h"
 
 using namespace llvm;
@@ -38,7 +39,13 @@ static void noteGaps(ShownRun &run) {
              : std::to_string(run.metrics.unreadLines) + " lines") +
         " of metrics.jsonl cannot be read, as the last line of "
         "a run that was killed");
-  if (run.metrics.memory.empty())
+  if (std::string text = describeDivergence(run.metrics); !text.empty())
+    run.notes.push_back("The run has " + text + ".");
+  else if (run.metrics.endedBy == kEndedByError)
+    run.notes.push_back("An error has ended the run after step " +
+                        std::to_string(int64_t(run.metrics.endedAt)) +
+                        "; the trainer has told it on standard error.");
+  else if (run.metrics.memory.empty())
     run.notes.push_back(
         "The run has not ended, or it was killed: metrics.jsonl "
         "lacks the last line, which tells the peak of memory.");

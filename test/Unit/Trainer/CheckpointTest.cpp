@@ -169,6 +169,7 @@ TEST_F(BestCheckpointTest, OneThatIsNotKeptIsTold) {
 // A run goes on from a checkpoint that has later ones of another course beside
 // it.
 TEST_F(BestCheckpointTest, ThoseOfAnotherRunAreNotNamed) {
+  overwrites = true;
   ASSERT_EQ(run("a", flags({"--save-steps=2"})), 0) << error;
   const int64_t best = best_step("a");
   ASSERT_GT(best, 2);
@@ -196,6 +197,7 @@ TEST_F(BestCheckpointTest, ThoseOfAnotherRunAreNotNamed) {
 }
 
 TEST_F(BestCheckpointTest, LiesBesideTheFirstHoweverItIsSpelled) {
+  overwrites = true;
   ASSERT_EQ(run("a", flags({"--save-steps=2"})), 0) << error;
   const int64_t best = best_step("a");
   ASSERT_LT(best, 30) << "the test is of a loss that rises again";

@@ -29,6 +29,10 @@ struct ErrorTest : TrainerTest {
               std::string::npos)
         << output;
     EXPECT_TRUE(has(out + "/model.safetensors"));
+    EXPECT_NE(
+        read_file(folder / out + "/metrics.jsonl")
+            .find("\n{\"step\": " + step + ", \"ended_by\": \"error\"}\n"),
+        std::string::npos);
   }
 };
 

@@ -34,12 +34,14 @@ TEST_F(TrainerTest, WritesToFoldersOfItsOwn) {
                          "model.safetensors", "run.json"};
   std::filesystem::create_directories(folder / "empty");
   for (const char *out : {"new", "empty", "new", "empty"}) {
-    EXPECT_EQ(run(out, {"--max-steps=1"}), 0) << error;
+    EXPECT_EQ(run(out, {"--max-steps=1", "--overwrite-output-dir"}), 0)
+        << error;
     EXPECT_EQ(names_in(folder / out), results);
   }
   // Beside something of the user's, once it is a trainer's.
   write_file(folder / "new/notes.txt", "kept");
-  EXPECT_EQ(run("new", {"--max-steps=1"}), 0) << error;
+  EXPECT_EQ(run("new", {"--max-steps=1", "--overwrite-output-dir"}), 0)
+      << error;
   EXPECT_EQ(read_file(folder / "new/notes.txt"), "kept");
   // That of `gpuopt train`, where the program lies below.
   std::filesystem::create_directories(folder / "train/program");

@@ -116,6 +116,7 @@ TEST_F(ProfileTest, WritesATableAndATrace) {
 
 // Timing changes no number; a run without a profile leaves none.
 TEST_F(ProfileTest, ChangesNothing) {
+  overwrites = true;
   ASSERT_EQ(run("out", {"--max-steps=8", "--profile", "active=3"}), 0) << error;
   const std::vector<double> timed = losses("out");
   EXPECT_TRUE(std::filesystem::exists(folder / "out/profile"));

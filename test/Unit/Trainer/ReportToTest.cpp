@@ -195,6 +195,7 @@ TEST_F(ReportToTest, TellsWhereAResumedRunGoesOn) {
 }
 
 TEST_F(ReportToTest, RefusesAFolderThatCannotBe) {
+  overwrites = true;
   ASSERT_EQ(run("out", {"--max-steps", "1"}), 0);
   std::ofstream(folder / "out/tensorboard") << "a file";
   EXPECT_EQ(run("out", {"--max-steps", "1", "--report-to", "tensorboard"}), 1);

@@ -138,6 +138,7 @@ TEST_F(ResumeTest, ARunThatIsDoneStaysAsItIs) {
 // Weights of a step stand beside metrics up to it, and beside none of another
 // run.
 TEST_F(ResumeTest, ACheckpointBeyondTheLastStepIsTheResult) {
+  overwrites = true;
   ASSERT_EQ(run("a", {"--max-steps=9", "--save-steps=3"}), 0) << error;
   ASSERT_EQ(run("b", {"--max-steps=9"}), 0) << error;
   const std::string middle = folder / "a/checkpoint-6";
@@ -203,8 +204,62 @@ TEST_F(ResumeTest, ANewRunMixesWithNoOther) {
   expect_refusal("a", {"--max-steps=3"},
                  "'--output-dir' '" + folder / "a" +
                      "' has checkpoints of an earlier run, the last one of "
-                     "step 3; go on from it by --resume=auto, remove them or "
-                     "choose another folder");
+                     "step 3; go on from it by --resume=auto, choose another "
+                     "folder, or have the earlier run's results removed by "
+                     "--overwrite-output-dir");
+}
+
+TEST_F(ResumeTest, WeightsAreReplacedOnlyIfThatIsAsked) {
+  ASSERT_EQ(run("b", {"--max-steps=2", "--save-steps=2"}), 0) << error;
+  ASSERT_EQ(run("a", {"--max-steps=3"}), 0) << error;
+  const std::string weights = read_file(folder / "a/model.safetensors"),
+                    metrics = read_file(folder / "a/metrics.jsonl");
+  // Neither by a run that begins anew nor by one that goes on from elsewhere.
+  for (const std::string flag : {"--seed=7", "--resume=auto"})
+    expect_refusal("a", {"--max-steps=3", flag},
+                   "'--output-dir' '" + folder / "a" +
+                       "' has 'model.safetensors' of an earlier run, and no "
+                       "checkpoint to go on from; choose another folder, or "
+                       "have the earlier run's results removed by "
+                       "--overwrite-output-dir");
+  EXPECT_EQ(
+      run("a", {"--max-steps=3", "--resume=" + folder / "b/checkpoint-2"}), 1);
+  EXPECT_EQ(read_file(folder / "a/model.safetensors"), weights);
+  EXPECT_EQ(read_file(folder / "a/metrics.jsonl"), metrics);
+  expect_refusal("a",
+                 {"--max-steps=3", "--resume=auto", "--overwrite-output-dir"},
+                 "'--overwrite-output-dir' removes what --resume=auto goes on "
+                 "from; "
+                 "give one of them");
+  // Metrics alone are of a run that has come to nothing.
+  std::filesystem::create_directories(folder / "c");
+  write_file(folder / "c/.gpuopt-results", "");
+  write_file(folder / "c/metrics.jsonl", "{\"step\": 1}\n");
+  EXPECT_EQ(run("c", {"--max-steps=1"}), 0) << error;
+}
+
+TEST_F(ResumeTest, NothingOfARunStandsBesideTheNext) {
+  auto has = [&](const std::string &name) {
+    return std::filesystem::exists(folder / ("a/" + name));
+  };
+  ASSERT_EQ(run("a", {"--max-steps=6", "--save-steps=2", "--ema-decay=0.9"}), 0)
+      << error;
+  ASSERT_TRUE(has("checkpoint-2") && has("ema.safetensors"));
+  // Not before the first step is done.
+  detail::interrupted = 1;
+  ASSERT_EQ(run("a", {"--max-steps=2", "--overwrite-output-dir"}), 0) << error;
+  detail::interrupted = 0;
+  EXPECT_TRUE(has("checkpoint-2") && has("model.safetensors"));
+  EXPECT_EQ(losses("a").size(), 6u);
+  program.update = [](Context &ctx, char *memory) {
+    tiny::update(ctx, memory);
+    tiny::at<StepState>(memory, tiny::kOffState)->grad_norm = NAN;
+  };
+  ASSERT_EQ(run("a", {"--max-steps=2", "--overwrite-output-dir"}), kDiverged);
+  EXPECT_EQ(losses("a").size(), 1u);
+  for (const char *name :
+       {"model.safetensors", "ema.safetensors", "checkpoint-2", "checkpoint-6"})
+    EXPECT_FALSE(has(name)) << name;
 }
 
 TEST_F(ResumeTest, TakesNoCheckpointOfAnotherRun) {

@@ -43,6 +43,8 @@ struct TrainerTest : testing::Test {
                  {"tiny", "--weights", folder / "start", "--data",
                   "x=" + folder / "x.npy", "--labels", folder / "labels.npy",
                   "--output-dir", folder / out});
+    if (overwrites)
+      flags.push_back("--overwrite-output-dir");
     std::vector<char *> argv;
     for (std::string &flag : flags)
       argv.push_back(flag.data());
@@ -103,6 +105,7 @@ struct TrainerTest : testing::Test {
   std::vector<float> x;
   std::vector<uint8_t> labels;
   std::string output, error;
+  bool overwrites = false; // whether a run takes the folder of an earlier one
 };
 
 } // namespace gpuopt

@@ -84,6 +84,19 @@ TEST_F(TrainerNotFiniteTest, WeightsThatWereInfiniteAtFirstAreSaved) {
   ASSERT_EQ(run("a", {"--max-steps=1"}), 0) << error;
 }
 
+TEST_F(TrainerNotFiniteTest, MetricsTellThatTheRunHasDiverged) {
+  program.update = [](Context &ctx, char *memory) {
+    tiny::update(ctx, memory);
+    auto *state = tiny::at<StepState>(memory, tiny::kOffState);
+    if (state->step == 3)
+      state->grad_norm = NAN;
+  };
+  ASSERT_EQ(run("a", {"--max-steps=6"}), kDiverged);
+  const std::string metrics = read_file(folder / "a/metrics.jsonl"),
+                    last = "\n{\"step\": 3, \"ended_by\": \"divergence\"}\n";
+  EXPECT_EQ(metrics.substr(metrics.size() - last.size()), last);
+}
+
 TEST_F(TrainerNotFiniteTest, GivesAdviceWhereTheDataIsGood) {
   ASSERT_EQ(run("a", {"--max-steps=9", "--learning-rate=1e38"}), kDiverged);
   EXPECT_NE(error.find("Try a lower --learning-rate"), std::string::npos)

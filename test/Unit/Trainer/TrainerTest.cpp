@@ -35,6 +35,7 @@ TEST_F(TrainerTest, EpochsGiveTheSteps) {
 
 // What is left of an epoch's batches is part of the next epoch's first step.
 TEST_F(TrainerTest, EpochsAreWholeUnderAccumulation) {
+  overwrites = true;
   program.accumulation_steps = 3;
   auto steps = [&](const char *epochs) {
     EXPECT_EQ(run("a", {std::string("--num-train-epochs=") + epochs,
@@ -50,6 +51,7 @@ TEST_F(TrainerTest, EpochsAreWholeUnderAccumulation) {
 
 // The first rate is that of a warm-up as long as the last flag says.
 TEST_F(TrainerTest, OneFlagSaysHowLongTheWarmupIs) {
+  overwrites = true;
   static const char *const steps[] = {"--learning-rate=1", "--warmup-steps=2"};
   static const char *const ratio[] = {"--learning-rate=1",
                                       "--warmup-ratio=0.4"};
@@ -70,6 +72,7 @@ TEST_F(TrainerTest, OneFlagSaysHowLongTheWarmupIs) {
 // Features of 1e-40 are denormal, and so are the gradients that they give. Bits
 // are counted because this thread's comparisons may take them for zero.
 TEST_F(TrainerTest, FlushesDenormals) {
+  overwrites = true;
   const std::vector<float> tiny(64 * 4, 1e-40f);
   write_file(folder / "x.npy", npy("<f4", "(64, 4)", bytes_of(tiny)));
   auto gradients_not_zero = [&](const char *flag) {
@@ -137,6 +140,7 @@ TEST_F(TrainerTest, DumpsTheMeansGradient) {
 }
 
 TEST_F(TrainerTest, ValidatesEverySampleOnce) {
+  overwrites = true;
   for (int samples : {64, 13, 5, 1}) {
     write_first(samples);
     ASSERT_EQ(run("a", {"--max-steps=3", "--eval-steps=1", "--eval-data",
@@ -294,6 +298,7 @@ TEST_F(TrainerTest, SaysWhatIsWrong) {
 }
 
 TEST_F(TrainerTest, ARunThatIsRefusedChangesNoFile) {
+  overwrites = true;
   ASSERT_EQ(run("a", {"--max-steps=2"}), 0) << error;
   const std::string metrics = read_file(folder / "a/metrics.jsonl");
   const std::string weights = read_file(folder / "a/model.safetensors");

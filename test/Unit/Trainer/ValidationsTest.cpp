@@ -205,6 +205,12 @@ TEST_F(ValidationsTest, NeedValidations) {
   }
 }
 
+TEST_F(ValidationsTest, TransformsNeedThem) {
+  EXPECT_EQ(run("a", {"--max-steps=1", "--eval-transform=resize"}), 1);
+  EXPECT_EQ(error, "tiny: error: '--eval-transform' needs data to validate on: "
+                   "--eval-data and --eval-labels, or --eval-tokens\n");
+}
+
 TEST_F(ValidationsTest, FlagsOfOtherSchedulesAreRefused) {
   EXPECT_EQ(run("a", {"--lr-power=2"}), 1);
   EXPECT_EQ(error, "tiny: error: '--lr-power' applies only to "

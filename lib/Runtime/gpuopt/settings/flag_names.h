@@ -165,10 +165,6 @@ constexpr struct {
     {{"persistent-workers", "dataloader-persistent-workers"},
      "num-workers",
      "--num-workers threads live as long as the run"},
-    {{"overwrite-output-dir"},
-     "resume",
-     "a run replaces the results of an earlier one, unless that has left "
-     "checkpoints: remove them, or go on from the last one by --resume=auto"},
     {{"do-train", "do-eval"},
      "",
      "gpuopt train trains, and validates on --eval-data"},

@@ -82,6 +82,11 @@ std::string schedule_error(const TrainingSettings &s, const std::string &quote,
   return "";
 }
 
+// What the name of a flag is followed by.
+constexpr char kNeedsValidationData[] =
+    " needs data to validate on: --eval-data and --eval-labels, or "
+    "--eval-tokens";
+
 // Returns which flag needs validations that there are not, in the same way.
 inline std::string validation_error(const TrainingSettings &s,
                                     const std::string &quote,
@@ -90,14 +95,15 @@ inline std::string validation_error(const TrainingSettings &s,
   const std::string flag =
       quote +
       (s.early_stopping_patience > 0 ? "--early-stopping-patience"
-       : on_plateau       ? "--lr-scheduler-type=reduce_lr_on_plateau"
-       : s.eval_steps > 0 ? "--eval-steps"
-                          : "--save-best") +
+       : on_plateau                ? "--lr-scheduler-type=reduce_lr_on_plateau"
+       : s.eval_steps > 0          ? "--eval-steps"
+       : !s.eval_transform.empty() ? "--eval-transform"
+                                   : "--save-best") +
       quote;
   const bool is_periodic = s.early_stopping_patience > 0 || on_plateau;
-  if (!has_validation && (is_periodic || s.eval_steps > 0 || s.save_best))
-    return flag + " needs data to validate on: --eval-data and --eval-labels, "
-                  "or --eval-tokens";
+  if (!has_validation && (is_periodic || s.eval_steps > 0 || s.save_best ||
+                          !s.eval_transform.empty()))
+    return flag + kNeedsValidationData;
   if (is_periodic && s.eval_steps == 0)
     return flag + " needs validations after every --eval-steps steps";
   if (s.metric_for_best_model != "loss" && !s.save_best &&
@@ -151,6 +157,9 @@ std::string missing_flag_error(const TrainingSettings &s,
   if (is_given("mixup-switch-prob") && (s.mixup == 0 || s.cutmix == 0))
     return flag("mixup-switch-prob") +
            " has no effect without both --mixup and --cutmix";
+  if (s.overwrite_output_dir && s.resume == "auto")
+    return flag("overwrite-output-dir") +
+           " removes what --resume=auto goes on from; give one of them";
   if (s.init_strict && s.init_from.empty())
     return flag("init-strict") + " has no effect without --init-from";
   if (is_given("token-type") && s.tokens.empty() && s.eval_tokens.empty())

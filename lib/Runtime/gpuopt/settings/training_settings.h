@@ -70,7 +70,8 @@ struct TrainingSettings : Hyperparameters {
   bool init_strict = false;
   uint64_t seed = 42;
   bool shuffle = true, autotune = true, flush_denormals = true,
-       save_best = false, quiet = false, nvtx = false;
+       save_best = false, quiet = false, overwrite_output_dir = false,
+       nvtx = false;
   int64_t logging_steps = kAuto, eval_steps = 0, save_steps = 0;
   int64_t save_total_limit = 0;
   int64_t profile_warmup = 3, profile_active = 10;

@@ -18,6 +18,15 @@ namespace gpuopt {
 // The variable of the environment in which `gpuopt train` names itself.
 constexpr char kAdvisorVariable[] = "GPUOPT_ADVISOR";
 
+// What a run tries that has diverged.
+constexpr char kHelpAgainstDivergence[] =
+    "a lower --learning-rate, --warmup-steps or a lower --max-grad-norm";
+
+// How a run has ended that has no last line of its memory, as the member
+// "ended_by" of metrics.jsonl says.
+constexpr char kEndedByDivergence[] = "divergence";
+constexpr char kEndedByError[] = "error";
+
 // Returns how many seconds the advice may take: a fiftieth of the time that the
 // steps took, and no more than a person would wait for. 0: too few to plan.
 inline int64_t advice_seconds(double trained_ms) {

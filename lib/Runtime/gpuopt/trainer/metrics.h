@@ -87,6 +87,12 @@ public:
          static_cast<long long>(step), stall_ms);
   }
 
+  // What has ended a run in place of its last step.
+  void ended(int64_t step, const char *by) {
+    line("{\"step\": %lld, \"ended_by\": \"%s\"}\n",
+         static_cast<long long>(step), by);
+  }
+
   // What a run has taken of memory, at its end.
   void memory(int64_t step, const MemoryFigures &figures) {
     std::string phases;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gpuopt/program/program.h"
+#include "gpuopt/trainer/advice.h"
 
 #include <cmath>
 #include <functional>
@@ -184,8 +185,7 @@ private:
   std::string advice() const {
     if (!inputs.empty())
       return "The data of input " + inputs + " is infinite or NaN: mend it";
-    return std::string("Try a lower --learning-rate, --warmup-steps or a lower "
-                       "--max-grad-norm") +
+    return std::string("Try ") + kHelpAgainstDivergence +
            (program.checked.count ? ""
                                   : "; compiled with --debug-overflow, the "
                                     "trainer names the op that begins it");

@@ -7,6 +7,7 @@
 #include "gpuopt/trainer/averages.h"
 #include "gpuopt/trainer/checkpoints/checkpoints.h"
 #include "gpuopt/trainer/checkpoints/init_weights.h"
+#include "gpuopt/trainer/earlier_results.h"
 #include "gpuopt/trainer/event_scalars.h"
 #include "gpuopt/trainer/loss_warnings.h"
 #include "gpuopt/trainer/metrics.h"
@@ -70,6 +71,8 @@ public:
       const bool is_whole = train(metrics);
       progress.clear();
       const int status = is_whole ? finish(metrics) : kDiverged;
+      if (status == kDiverged)
+        metrics.ended(diverged_at, kEndedByDivergence);
       profiles.end();
       return status;
     } catch (const std::exception &) {
@@ -135,6 +138,7 @@ private:
     // What lies in the folder belongs together, and stays as it is.
     if (stops_early() && !has_trained)
       return tell_interrupt(has_trained);
+    make_way(!has_trained);
     // Weights are saved first, because validation may fail on its data.
     if (!save_weights())
       return kDiverged;
@@ -162,6 +166,7 @@ private:
     printf("weights: %s\n", weights_file().c_str());
     if (!watch->loss_is_lost())
       return status;
+    diverged_at = step;
     fprintf(stderr,
             "%s: error: the last step's loss is not finite; its weights are, "
             "and are saved\n",
@@ -184,6 +189,7 @@ private:
           (!checkpoints.last_is_of(step) &&
            !(save_checkpoint(metrics) && end_checkpoint(true))))
         return;
+      metrics.ended(step, kEndedByError);
       metrics.end();
       printf("an error ends the run after step %lld of %lld%s\nweights: %s\n",
              static_cast<long long>(step), static_cast<long long>(steps),
@@ -257,6 +263,11 @@ private:
     warn_of_changes(path, checkpoints.start(), now, program.name);
   }
   std::string weights_file() const { return s.output_dir + "/" + kModelFile; }
+  // Removes the results of an earlier run, unless this one goes on from them.
+  void make_way(bool now) const {
+    if (now && s.overwrite_output_dir && !checkpoints.starts_in_output())
+      remove_earlier_results(s.output_dir, program.name);
+  }
   // Saves the weights, and what their classes are called; returns false if they
   // are NaN. Such weights do not replace good ones.
   bool save_weights() {
@@ -335,7 +346,8 @@ private:
             program.name, static_cast<long long>(step));
     return 1;
   }
-  void tell_divergence(int64_t at, const std::string &why = "") const {
+  void tell_divergence(int64_t at, const std::string &why = "") {
+    diverged_at = at;
     const std::string text =
         describe_divergence(at, weights_file(), checkpoints.last_path());
     fprintf(stderr, "%s: %s%s\n", program.name, text.c_str(), why.c_str());
@@ -392,6 +404,7 @@ private:
     // This asks who wants the cores before the step's line is printed: whoever
     // reads that line wakes up, and would count.
     const std::string news = waiting.step(ms - waited);
+    make_way(done() == 1);
     metrics.step(step, loss, parts, state, ms, waited, ctx.allocated_bytes);
     report(step, loss, parts, state, ms, waited);
     summary.step(ms, waited, data.train().num_workers());
@@ -555,6 +568,7 @@ private:
   int64_t steps = 0, step = 0;  // of the run; done
   int64_t finished = 0;         // the last step whose weights are good
   int64_t finished_batches = 0; // that had been taken by then
+  int64_t diverged_at = 0;      // a step
   bool is_updating = false;     // until it is known that the weights are good
   bool has_observed = false;    // the phases of the first micro step
   Clock::time_point start;

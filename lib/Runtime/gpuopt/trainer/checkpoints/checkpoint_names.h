@@ -57,19 +57,30 @@ checkpoints_in(const std::string &output_dir) {
   return found;
 }
 
-// Returns why a run must not begin anew in an output folder: it has
-// checkpoints, which would be mixed with those of the run. Empty if it has
-// none.
-inline std::string why_not_anew(const std::string &output_dir) {
+// Returns why a run must not write to an output folder: it begins anew, and an
+// earlier run has left checkpoints there, which would be mixed with its own, or
+// weights, which would be replaced. `resume` is the value of that flag. Empty
+// if nothing is lost.
+inline std::string why_not_anew(const std::string &output_dir,
+                                const std::string &resume) {
+  const std::string otherwise =
+      "choose another folder, or have the earlier run's results removed by "
+      "--overwrite-output-dir";
   const auto found = checkpoints_in(output_dir);
-  return found.empty()
-             ? ""
-             : "'" + output_dir +
-                   "' has checkpoints of an earlier run, the last one of "
-                   "step " +
-                   std::to_string(found.back().step) +
-                   "; go on from it by --resume=auto, remove them or choose "
-                   "another folder";
+  if (!found.empty())
+    return resume.empty() ? "'" + output_dir +
+                                "' has checkpoints of an earlier run, the last "
+                                "one of step " +
+                                std::to_string(found.back().step) +
+                                "; go on from it by --resume=auto, " + otherwise
+                          : "";
+  std::error_code code;
+  for (const char *weights : {kModelFile, kAveragesFile})
+    if (std::filesystem::exists(output_dir + "/" + weights, code))
+      return "'" + output_dir + "' has '" + weights +
+             "' of an earlier run, and no checkpoint to go on from; " +
+             otherwise;
+  return "";
 }
 
 } // namespace gpuopt
