@@ -75,7 +75,8 @@ static Error checkFiles(const cl::list<std::string> &option) {
 
 /// Checks the files that the trainer will read, so that errors in them are
 /// reported before anything is compiled.
-static Error checkData(const TrainingSettings &settings) {
+static Error checkData(const TrainingSettings &settings,
+                       const EmissionOptions &emission) {
   if (Error error = joinErrors(checkFiles(data), checkFiles(evalData)))
     return error;
   for (const char *name : {"labels", "tokens", "eval-labels", "eval-tokens",
@@ -103,6 +104,9 @@ static Error checkData(const TrainingSettings &settings) {
   if (std::string error = validation_error(settings, "", validates);
       !error.empty())
     return createStringError(error);
+  if (trainCommand() && !validates && !emission.evalMetrics.empty())
+    return createStringError(std::string("--eval-metrics") +
+                             kNeedsValidationData);
   return Error::success();
 }
 
@@ -137,7 +141,7 @@ Error gpuopt::collectRun(DriverOptions &options) {
   if (Error error = checkTogether(settings, options.emission))
     return error;
   if ((trainCommand() || predictCommand()) && !options.compileTo)
-    if (Error error = checkData(settings))
+    if (Error error = checkData(settings, options.emission))
       return error;
   options.runArguments = runArguments();
   const bool skips = settings.on_bad_record == kSkipBadRecord;

@@ -549,40 +549,6 @@ TEST(FailingWorker, EndsTheRunWithItsMessage) {
   }
 }
 
-TEST(Pictures, HaveLabelsOfTheSameNames) {
-  TemporaryFolder folder;
-  const std::string picture =
-      png(kWidth, 4, PNG_COLOR_TYPE_RGB, smooth_pixels(kWidth, 4, 3));
-  for (const char *name :
-       {"one/a/0.png", "one/b/1.png", "same/a/0.jpg", "same/b/1.jpg",
-        "flat/0.png", "flat/1.png", "other/a/0.png", "other/b/2.png",
-        "swapped/b/0.png", "swapped/c/1.png"}) {
-    const std::filesystem::path file = folder / name;
-    std::filesystem::create_directories(file.parent_path());
-    write_file(file, picture);
-  }
-  const InputInfo inputs[] = {
-      {kPictures}, {{"labels", Type::I64, 1, {4}, 0, 0}, 2, true, -100}};
-  auto problem = [&](const std::string &data, const std::string &labels) {
-    DataFlags flags;
-    flags.files["x"] = folder / data;
-    flags.labels = folder / labels;
-    return error_of(
-        [&] { SourceOpener(inputs, flags, "uint16", "--eval-").open(); });
-  };
-  EXPECT_EQ(problem("one", "one"), "no error");
-  EXPECT_EQ(problem("one", "same"), "no error");
-  EXPECT_EQ(problem("flat", "one"), "no error");
-  EXPECT_EQ(problem("one", "other"),
-            "'" + folder / "other" + "' has labels of other files than '" +
-                folder / "one" +
-                "': sample 1 is 'b/2.png' there and 'b/1.png' here; give "
-                "--eval-labels the folder of the data, or one whose files have "
-                "the same names");
-  EXPECT_NE(problem("one", "swapped"), "no error");
-  EXPECT_NE(problem("flat", "other"), "no error");
-}
-
 TEST(Pictures, NeedAnInputOfPictures) {
   TemporaryFolder folder;
   std::filesystem::create_directories(folder / "a");
@@ -611,20 +577,6 @@ TEST(Pictures, NeedAnInputOfPictures) {
   EXPECT_EQ(problem("resize"), "no error");
   EXPECT_EQ(problem("resize((4, 6))"), "no error");
   EXPECT_EQ(problem("resize(6),center_crop((4, 6))"), "no error");
-  // A validation has a flag of its own. The size is known ahead of decoding.
-  const TensorInfo square{"x", Type::F32, 4, {4, 3, 16, 16}, 0, 0};
-  for (bool decodes : {false, true})
-    EXPECT_NE(
-        error_of([&] {
-          const ImageSource source(std::make_shared<ImageFolder>(folder.path),
-                                   square, "resize(16)", "--eval-transform");
-          std::vector<uint8_t> content(source.sample_bytes());
-          decodes ? source.read({0}, content.data()) : source.check(0);
-        })
-            .find("is 6 x 9, and 16 x 24 after --eval-transform, but the input "
-                  "is 16 x 16; --eval-transform 'resize((16, 16))' or "
-                  "'resize(16),center_crop(16)' makes it so"),
-        std::string::npos);
   const TensorInfo pairs{"labels", Type::I64, 2, {4, 2}, 0, 0};
   EXPECT_EQ(error_of([&] { open_source(folder.path, pairs, true); }),
             "the classes of '" + folder.path +

@@ -6,6 +6,7 @@
 #include "gpuopt/data/idx.h"
 #include "gpuopt/data/image_source.h"
 #include "gpuopt/data/member_source.h"
+#include "gpuopt/data/other_formats.h"
 #include "gpuopt/data/parquet.h"
 #include "gpuopt/device/list_text.h"
 
@@ -143,11 +144,14 @@ private:
       return open_members(path, input);
     if (is_folder(text))
       return open_folder(text, input);
-    if (const MappedFile file(text); begins_like_idx(file))
+    const MappedFile file(text);
+    if (begins_like_idx(file))
       return file.data[3] == 1 && takes_classes(input)
                  ? giving_classes(std::make_unique<IdxSource>(
                        text, classes_of(input).tensor))
                  : std::make_unique<IdxSource>(text, tensor);
+    if (!begins_like_npy(file))
+      refuse_other_formats(file);
     return open_array(read_npy(text), input);
   }
   // Fractions are no classes, whatever their shape is.

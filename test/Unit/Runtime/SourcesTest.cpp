@@ -1,0 +1,115 @@
+// What the flags of data name: files that belong together, and those of formats
+// that are none.
+
+#include "Pictures.h"
+
+#include "gpuopt/data/sources.h"
+
+#include <gtest/gtest.h>
+
+namespace gpuopt {
+namespace {
+
+constexpr int kWidth = 6;
+const TensorInfo kPictures{"x", Type::F32, 4, {4, 3, 4, kWidth}, 0, 1152};
+
+TEST(Pictures, HaveLabelsOfTheSameNames) {
+  TemporaryFolder folder;
+  const std::string picture =
+      png(kWidth, 4, PNG_COLOR_TYPE_RGB, smooth_pixels(kWidth, 4, 3));
+  for (const char *name :
+       {"one/a/0.png", "one/b/1.png", "same/a/0.jpg", "same/b/1.jpg",
+        "flat/0.png", "flat/1.png", "other/a/0.png", "other/b/2.png",
+        "swapped/b/0.png", "swapped/c/1.png"}) {
+    const std::filesystem::path file = folder / name;
+    std::filesystem::create_directories(file.parent_path());
+    write_file(file, picture);
+  }
+  const InputInfo inputs[] = {
+      {kPictures}, {{"labels", Type::I64, 1, {4}, 0, 0}, 2, true, -100}};
+  auto problem = [&](const std::string &data, const std::string &labels) {
+    DataFlags flags;
+    flags.files["x"] = folder / data;
+    flags.labels = folder / labels;
+    return error_of(
+        [&] { SourceOpener(inputs, flags, "uint16", "--eval-").open(); });
+  };
+  EXPECT_EQ(problem("one", "one"), "no error");
+  EXPECT_EQ(problem("one", "same"), "no error");
+  EXPECT_EQ(problem("flat", "one"), "no error");
+  EXPECT_EQ(problem("one", "other"),
+            "'" + folder / "other" + "' has labels of other files than '" +
+                folder / "one" +
+                "': sample 1 is 'b/2.png' there and 'b/1.png' here; give "
+                "--eval-labels the folder of the data, or one whose files have "
+                "the same names");
+  EXPECT_NE(problem("one", "swapped"), "no error");
+  EXPECT_NE(problem("flat", "other"), "no error");
+}
+
+TEST(Pictures, OfValidationsHaveAFlagOfTheirOwn) {
+  TemporaryFolder folder;
+  write_file(folder / "0.png",
+             png(kWidth, 9, PNG_COLOR_TYPE_RGB, smooth_pixels(kWidth, 9, 3)));
+  // A validation has a flag of its own. The size is known ahead of decoding.
+  const TensorInfo square{"x", Type::F32, 4, {4, 3, 16, 16}, 0, 0};
+  for (bool decodes : {false, true})
+    EXPECT_NE(
+        error_of([&] {
+          const ImageSource source(std::make_shared<ImageFolder>(folder.path),
+                                   square, "resize(16)", "--eval-transform");
+          std::vector<uint8_t> content(source.sample_bytes());
+          decodes ? source.read({0}, content.data()) : source.check(0);
+        })
+            .find("is 6 x 9, and 16 x 24 after --eval-transform, but the input "
+                  "is 16 x 16; --eval-transform 'resize((16, 16))' or "
+                  "'resize(16),center_crop(16)' makes it so"),
+        std::string::npos);
+}
+
+TEST(OtherFormats, AreNamedWithWhatToDo) {
+  TemporaryFolder folder;
+  const std::string accepted =
+      ". What is read: .npy and IDX files, FILE.npz:NAME, "
+      "FILE.safetensors:NAME, FILE.parquet:COLUMN, folders of JPEG and PNG "
+      "pictures, and members of tar files as FILE.tar:jpg";
+  const InputInfo inputs[] = {{kPictures}};
+  auto problem = [&](const std::string &name, const std::string &content) {
+    DataFlags flags;
+    write_file(folder / name, content);
+    return error_of([&] {
+      flags.files["x"] = folder / name;
+      SourceOpener(inputs, flags, "uint16", "--").open();
+    });
+  };
+  EXPECT_EQ(problem("x.data", png(kWidth, 4, PNG_COLOR_TYPE_RGB,
+                                  smooth_pixels(kWidth, 4, 3))),
+            "'" + folder / "x.data" +
+                "' is a single picture; give the folder of all pictures, which "
+                "has a sub-folder for each class where it gives the labels, "
+                "too" +
+                accepted);
+  EXPECT_NE(problem("x.jpg", jpeg(6, 4)).find("is a single picture"),
+            std::string::npos);
+  EXPECT_EQ(problem("x.pt", "PK"),
+            "'" + folder / "x.pt" +
+                "' is a file of torch.save or pickle; save the tensor as an "
+                "array: numpy.save('x.npy', x.numpy())" +
+                accepted);
+  EXPECT_EQ(problem("x.CSV", "1,2"),
+            "'" + folder / "x.CSV" +
+                "' is a file of text; save its numbers as an array: "
+                "numpy.save('x.npy', numpy.loadtxt('x.CSV', delimiter=',', "
+                "dtype='float32'))" +
+                accepted);
+  // What it is counts, not what it is called.
+  EXPECT_NE(problem("y.csv", npy("<f4", "(1, 72)", std::string(288, 0)))
+                .find("has shape [1, 72]"),
+            std::string::npos)
+      << problem("y.csv", npy("<f4", "(1, 72)", std::string(288, 0)));
+  EXPECT_NE(problem("z.bin", "abc").find("is not a .npy file"),
+            std::string::npos);
+}
+
+} // namespace
+} // namespace gpuopt
