@@ -49,6 +49,15 @@ TEST_F(TrainerTest, WritesToFoldersOfItsOwn) {
   EXPECT_EQ(run("train", {"--max-steps=1"}), 0) << error;
 }
 
+TEST(OutputFolder, SaysWhatCannotBeRemoved) {
+  const std::string name(300, 'x'); // longer than names may be
+  EXPECT_EQ(error_of([&] { remove_earlier_results(name, "tiny"); })
+                .rfind("--overwrite-output-dir cannot remove '" + name +
+                           "/model.safetensors': ",
+                       0),
+            0u);
+}
+
 TEST(OutputFolder, LeavesNothingWithoutResults) {
   TemporaryFolder folder;
   std::filesystem::create_directories(folder / "empty");
