@@ -316,6 +316,8 @@ static void addDevice(OpPassManager &passes, const PipelineOptions &options) {
   device::FormMultiTensorCallsOptions longRows;
   longRows.leastCalls = 8;
   passes.addPass(device::createFormMultiTensorCalls(longRows));
+  // What is computed again stands before its reader, as in other layers.
+  passes.addPass(device::createSinkRecomputedCalls());
   // The calls of layers become loops, as a person would write them. Two or
   // three sums of gradients in a row are part of their layer here; only calls
   // that no loop has taken become one afterwards.

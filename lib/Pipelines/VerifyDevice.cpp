@@ -180,8 +180,9 @@ class VerifyDevice : public gpuopt::impl::VerifyDeviceBase<VerifyDevice> {
         if (areKnown || (!isWritten(kernel, i) && !isWritten(kernel, j)))
           continue;
         for (unsigned iteration = 0; iteration < iterations; ++iteration)
-          if (bufferOf(pointers[i], iteration) ==
-              bufferOf(pointers[j], iteration))
+          if (device::isMade(launch, iteration) &&
+              bufferOf(pointers[i], iteration) ==
+                  bufferOf(pointers[j], iteration))
             return launch.emitOpError("expects arguments ")
                    << j << " and " << i << " of @" << kernel.getSymName()
                    << " to be aliased, because both are in "

@@ -481,8 +481,10 @@ private:
                      device::SectionAttr::get(b.getContext(), section));
     std::string comment = commentOf(op);
     if (auto reason =
-            op->getAttrOfType<StringAttr>(train::kRecomputedAttribute))
+            op->getAttrOfType<StringAttr>(train::kRecomputedAttribute)) {
       comment += " again: " + reason.str();
+      emitted->setAttr(device::kRecomputedAttribute, b.getUnitAttr());
+    }
     emitted->setAttr("comment", b.getStringAttr(comment));
     CostKey key = costKeyOf(op);
     emitted->setAttr(device::kCostKeyAttribute,

@@ -173,13 +173,18 @@ static bool isInMultiTensor(device::AddressOp op) {
   return isa<device::MultiTensorOp>(op->getParentOp());
 }
 
+bool cxx::isInTable(device::RepeatOp repeat, StringRef column) {
+  std::optional<int64_t> stride = repeat.strideOf(column);
+  return !stride || (*stride == 0 && repeat.getFunction());
+}
+
 /// Calls `note` for each buffer of a loop's columns, and says whether the loop
 /// names the buffer, because the column moves on within it.
 static void
 forEachBuffer(device::RepeatOp repeat,
               llvm::function_ref<void(StringRef buffer, bool isNamed)> note) {
   for (auto column : repeat.getColumns().getAsRange<StringAttr>()) {
-    bool isNamed = repeat.strideOf(column).has_value();
+    bool isNamed = !cxx::isInTable(repeat, column);
     for (unsigned iteration = 0; iteration < repeat.getNumIterations();
          ++iteration)
       note(repeat.sliceOf(column, iteration).getBuffer().getValue(), isNamed);

@@ -38,6 +38,11 @@ private:
   llvm::StringSet<> given;
 };
 
+/// Whether the rows of a loop's table say where a column begins. The source
+/// says it where the column moves on within one buffer, or is the same in all
+/// iterations and no other loop uses rows of this type.
+bool isInTable(device::RepeatOp repeat, llvm::StringRef column);
+
 /// The names of a module's buffers (constants) and kernels (functions), by
 /// their symbols. All are given before anything is printed.
 struct ProgramNames {

@@ -132,8 +132,53 @@ device.step @iterations micro {
 
 device.step @iterations micro {
   device.repeat "layers" ["x"] [[@x], [@y]] {
-    // expected-error @below {{expects 'device.iterations' to have only comments and cost keys, but got 'event' = 1 : i64}}
+    // expected-error @below {{expects 'device.iterations' to have only comments, cost keys and conditions, but got 'event' = 1 : i64}}
     device.await 0 {device.iterations = [{event = 1 : i64}, {event = 2 : i64}]}
   }
 }
 
+
+// -----
+
+device.step @half_a_condition micro {
+  device.repeat "layers" ["x"] [[@x], [@y]] {
+    // expected-error @below {{expects each iteration to have either 'makes' or 'skips' with the name 'again' of the first one, or none to have any, but got {}}}
+    device.await 0 {device.iterations = [{makes = "again"}, {}]}
+  }
+}
+
+// -----
+
+device.step @no_condition_at_first micro {
+  device.repeat "layers" ["x"] [[@x], [@y]] {
+    // expected-error @below {{expects each iteration to have either 'makes' or 'skips' with the name '' of the first one, or none to have any, but got {skips = "again"}}}
+    device.await 0 {device.iterations = [{}, {skips = "again"}]}
+  }
+}
+
+// -----
+
+device.step @recomputed_number micro {
+  // expected-error @below {{expects 'device.recomputed' to be a unit attribute, but got 1 : i64}}
+  device.await 0 {device.recomputed = 1 : i64}
+}
+
+// -----
+
+// expected-error @below {{has 'device.recomputed', which only an op of a 'device.step' has}}
+device.memory persistent 256 arena 0 {device.recomputed}
+
+// -----
+
+device.buffer @x arena at 0 : tensor<4xf32> {origin = "x"}
+device.buffer @y arena at 16 : tensor<4xf32> {origin = "y"}
+device.step @other_conditions micro {
+  // expected-note @below {{which is here}}
+  device.repeat "layers" ["x"] [[@x], [@y]] function "layer" {
+    device.await 0
+  }
+  // expected-error @below {{expects the calls of the loop with which it shares "layer"}}
+  device.repeat "layers_2" ["x"] [[@x], [@y]] function "layer" {
+    device.await 0 {device.iterations = [{makes = "again"}, {skips = "again"}]}
+  }
+}

@@ -86,6 +86,10 @@ DeviceDialect::verifyOperationAttribute(Operation *op,
     return check(areIterations(value), "dictionaries, one for each iteration",
                  isa_and_nonnull<RepeatOp>(op->getParentOp()),
                  "a call of a 'device.repeat'");
+  if (name == kRecomputedAttribute)
+    return check(isa<UnitAttr>(value), "a unit attribute",
+                 op->getParentOfType<StepOp>() != nullptr,
+                 "an op of a 'device.step'");
   return op->emitOpError("has an attribute '")
          << name << "', which 'device' does not know";
 }
@@ -104,6 +108,18 @@ bool gpuopt::device::differsByIteration(Operation *call, StringRef name) {
                                     [&](DictionaryAttr iteration) {
                                       return iteration.contains(name);
                                     });
+}
+
+StringRef gpuopt::device::conditionOf(Operation *call) {
+  for (StringRef name : {kMakes, kSkips})
+    if (auto condition =
+            dyn_cast_or_null<StringAttr>(attributeInIteration(call, 0, name)))
+      return condition;
+  return "";
+}
+
+bool gpuopt::device::isMade(Operation *call, unsigned iteration) {
+  return !attributeInIteration(call, iteration, kSkips);
 }
 
 bool gpuopt::device::namesOrigin(StringRef attribute) {
@@ -212,6 +228,7 @@ static bool haveSameOps(Block &body, Block &other) {
       return resultOf.lookup(std::get<0>(operands)) == std::get<1>(operands);
     };
     if (one.getName() != two.getName() ||
+        conditionOf(&one) != conditionOf(&two) ||
         attributesOf(&one) != attributesOf(&two) ||
         one.getResultTypes() != two.getResultTypes() ||
         one.getNumOperands() != two.getNumOperands() ||
@@ -226,10 +243,28 @@ static bool haveSameOps(Block &body, Block &other) {
 bool RepeatOp::canShareFunction(RepeatOp other) {
   for (RepeatOp loop : {*this, other})
     for (auto column : loop.getColumns().getAsRange<StringAttr>())
-      if (loop.strideOf(column))
+      if (loop.strideOf(column).value_or(0) != 0)
         return false;
   return getColumns() == other.getColumns() &&
          haveSameOps(getBody().front(), other.getBody().front());
+}
+
+/// Checks (C9).
+static LogicalResult verifyCondition(Operation *call, ArrayAttr iterations) {
+  StringRef condition = conditionOf(call);
+  for (auto iteration : iterations.getAsRange<DictionaryAttr>()) {
+    auto makes = iteration.getAs<StringAttr>(kMakes),
+         skips = iteration.getAs<StringAttr>(kSkips);
+    bool isRight = condition.empty() ? !makes && !skips
+                                     : bool(makes) != bool(skips) &&
+                                           (makes ? makes : skips) == condition;
+    if (!isRight)
+      return call->emitOpError("expects each iteration to have either '")
+             << kMakes << "' or '" << kSkips << "' with the name '" << condition
+             << "' of the first one, or none to have any, but got "
+             << iteration;
+  }
+  return success();
 }
 
 static LogicalResult verifyIterations(Operation *call, ArrayAttr iterations) {
@@ -237,15 +272,16 @@ static LogicalResult verifyIterations(Operation *call, ArrayAttr iterations) {
     for (NamedAttribute attribute : iteration) {
       StringRef name = attribute.getName();
       Attribute value = attribute.getValue();
-      bool isRight = (name == "comment" && isa<StringAttr>(value)) ||
+      bool isText = name == "comment" || name == kMakes || name == kSkips;
+      bool isRight = (isText && isa<StringAttr>(value)) ||
                      (name == kCostKeyAttribute && isCostKey(value));
       if (!isRight) // (C6)
         return call->emitOpError("expects '")
                << kIterationsAttribute
-               << "' to have only comments and cost keys, but got '" << name
-               << "' = " << value;
+               << "' to have only comments, cost keys and conditions, but got '"
+               << name << "' = " << value;
     }
-  return success();
+  return verifyCondition(call, iterations);
 }
 
 LogicalResult RepeatOp::verify() {

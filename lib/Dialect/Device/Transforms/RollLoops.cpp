@@ -10,20 +10,22 @@
 // pass writes such calls once, as the body of a loop. Here, a call is an op of
 // a step together with the addresses before it that are its operands. Two calls
 // are equal if they differ in nothing but where these addresses point to, and
-// in the names of where they come from. Assumes what convert-to-device leaves:
-// each address has one reader and stands before it. The calls that are made,
-// their order and what they read and write are the same afterwards, which
-// device-unroll-loops shows.
+// in the names of where they come from. Within a memory budget, layers differ
+// in what they compute again; such calls may stand in the loop under a
+// condition. Assumes what convert-to-device leaves: each address has one reader
+// and stands before it. The calls that are made, their order and what they read
+// and write are the same afterwards, which device-unroll-loops shows.
 //
 //===----------------------------------------------------------------------===//
 
 #include "gpuopt/Dialect/Device/Transforms/Passes.h"
 
+#include "CallSequence.h"
+#include "ColumnNames.h"
+#include "LoopWriter.h"
+#include "OptionalCalls.h"
 #include "RepeatedRuns.h"
-#include "gpuopt/Support/Origin.h"
-#include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
+#include <map>
 #include <set>
 
 namespace gpuopt::device {
@@ -33,355 +35,252 @@ namespace gpuopt::device {
 
 using namespace mlir;
 using namespace gpuopt::device;
-using gpuopt::Origin;
 
 /// A loop has at least 3 iterations and saves at least 8 calls, because its
 /// table of buffers takes lines, too.
 static constexpr unsigned kLeastIterations = 3, kLeastSaved = 8;
 
 //===----------------------------------------------------------------------===//
-// Names of columns
-//===----------------------------------------------------------------------===//
-
-/// Splits a name at points and slashes: "h.1.mlp/mul_3" is "h", "1", "mlp",
-/// "mul_3". Each part also says whether a slash stands before it.
-static SmallVector<std::pair<StringRef, bool>> partsOf(StringRef origin) {
-  SmallVector<std::pair<StringRef, bool>> parts;
-  bool behindSlash = false;
-  while (true) {
-    size_t end = origin.find_first_of("./");
-    parts.push_back({origin.take_front(end), behindSlash});
-    if (end == StringRef::npos)
-      return parts;
-    behindSlash = origin[end] == '/';
-    origin = origin.drop_front(end + 1);
-  }
-}
-
-/// Returns "mul" for "mul_3" and, where `isNode` is false, "ln_1" for "ln_1":
-/// exporters number nodes, not modules.
-static StringRef withoutNumber(StringRef part, bool isNode) {
-  auto [stem, number] = part.rsplit('_');
-  bool isNumbered =
-      isNode && !number.empty() && llvm::all_of(number, llvm::isDigit);
-  return isNumbered ? stem : part;
-}
-
-static std::string withoutDigits(StringRef text) {
-  std::string result = text.str();
-  llvm::erase_if(result, llvm::isDigit);
-  return result;
-}
-
-/// Returns what the names of a tensor in two layers have in common after the
-/// number of the layer: "attn_c_attn" for "h.1.attn.c_attn/addmm_4" and
-/// "h.2.attn.c_attn/addmm_8".
-static std::string columnName(StringRef first, StringRef second) {
-  Origin one = Origin::parse(first), other = Origin::parse(second);
-  auto parts = partsOf(one.name), others = partsOf(other.name);
-  size_t behindLayer = 0;
-  for (size_t i = 0; i < std::min(parts.size(), others.size()); ++i)
-    if (parts[i].first != others[i].first && !parts[i].second) {
-      behindLayer = i + 1;
-      break;
-    }
-  std::string name = one.isGradient && other.isGradient ? "d" : "";
-  bool hasModule = false;
-  for (auto [part, isNode] : ArrayRef(parts).drop_front(behindLayer)) {
-    if (isNode && hasModule)
-      break;
-    hasModule = true;
-    name += (name.empty() ? "" : "_") + withoutNumber(part, isNode).lower();
-  }
-  for (char &c : name)
-    if (!llvm::isAlnum(c))
-      c = '_';
-  if (name.empty() || !llvm::isAlpha(name[0]))
-    name = "x" + name;
-  return name;
-}
-
-//===----------------------------------------------------------------------===//
-// Calls
+// Runs of equal calls
 //===----------------------------------------------------------------------===//
 
 namespace {
 
-/// A call with its addresses in their order.
-struct Call {
-  Operation *op;
-  SmallVector<Operation *> addresses; ///< They are AddressOps.
-};
-
-/// A step as a sequence of calls, numbered such that equal ones have the same
-/// number.
-class CallSequence {
-public:
-  CallSequence(StepOp step, const SymbolTable &symbols) : symbols(symbols) {
-    SmallVector<Operation *> addresses;
-    for (Operation &op : step.getBody().front()) {
-      if (isa<AddressOp>(op)) {
-        addresses.push_back(&op);
-        continue;
+/// The calls of a sequence in which runs are looked for: all, or only those
+/// that are not optional.
+struct Selection {
+  Selection(const CallSequence &sequence, bool withOptional) {
+    for (unsigned i = 0; i < sequence.calls.size(); ++i)
+      if (withOptional || !sequence.isOptional[i]) {
+        indices.push_back(i);
+        numbers.push_back(sequence.numbers[i]);
+        calls.push_back(&sequence.calls[i]);
       }
-      calls.push_back({&op, addresses});
-      numbers.push_back(numberOf(calls.back()));
-      addresses.clear();
-    }
   }
 
-  std::vector<Call> calls;
-  std::vector<unsigned> numbers;
-
-private:
-  /// A call that cannot be part of a loop is equal to no other.
-  unsigned numberOf(const Call &call) {
-    if (!canRepeat(call))
-      return next++;
-    SmallVector<Attribute> key{StringAttr::get(
-        call.op->getContext(), call.op->getName().getStringRef())};
-    SmallVector<NamedAttribute> kept;
-    for (NamedAttribute attribute : call.op->getAttrDictionary())
-      if (!namesOrigin(attribute.getName()))
-        kept.push_back(attribute);
-    key.push_back(DictionaryAttr::get(call.op->getContext(), kept));
-    Builder builder(call.op->getContext());
-    for (Operation *op : call.addresses)
-      key.push_back(TypeAttr::get(cast<AddressOp>(op).getType()));
-    // The operand's number tells calls with an optional address from those
-    // without it.
-    for (Value operand : call.op->getOperands())
-      key.push_back(builder.getI64IntegerAttr(
-          llvm::find(call.addresses, operand.getDefiningOp()) -
-          call.addresses.begin()));
-    auto [found, isNew] = known.try_emplace(builder.getArrayAttr(key), next);
-    next += isNew;
-    return found->second;
-  }
-
-  bool isOnDevice(Operation *address) const {
-    auto buffer =
-        symbols.lookup<BufferOp>(cast<AddressOp>(address).getBuffer());
-    return buffer && buffer.getKind() != BufferKind::Host;
-  }
-
-  bool canRepeat(const Call &call) const {
-    return call.op->getNumResults() == 0 && call.op->getNumRegions() == 0 &&
-           llvm::all_of(call.addresses,
-                        [&](Operation *address) {
-                          return address->hasOneUse() &&
-                                 *address->user_begin() == call.op &&
-                                 isOnDevice(address);
-                        }) &&
-           llvm::all_of(call.op->getOperands(), [&](Value operand) {
-             return llvm::is_contained(call.addresses, operand.getDefiningOp());
-           });
-  }
-
-  const SymbolTable &symbols;
-  llvm::DenseMap<Attribute, unsigned> known;
-  unsigned next = 0;
+  std::vector<unsigned> indices, numbers;
+  std::vector<const Call *> calls;
 };
 
-//===----------------------------------------------------------------------===//
-// Loops
-//===----------------------------------------------------------------------===//
+} // namespace
 
-/// Writes one run of calls as a loop.
-class LoopWriter {
-public:
-  LoopWriter(ArrayRef<Call> calls, unsigned period, const SymbolTable &symbols)
-      : calls(calls), period(period), iterations(calls.size() / period),
-        symbols(symbols) {}
+/// Returns the part by which the node names of two iterations differ first: the
+/// number of the layer.
+static StringRef layerOf(Operation *call, Operation *next) {
+  auto comment = call->getAttrOfType<StringAttr>("comment"),
+       other = next->getAttrOfType<StringAttr>("comment");
+  if (!comment || !other)
+    return "";
+  for (auto [part, otherPart] : llvm::zip(partsOf(comment), partsOf(other)))
+    if (part.first != otherPart.first)
+      return part.first;
+  return "";
+}
 
-  /// Writes the loop. `names` counts the loops by their names.
-  void write(StringRef section, llvm::StringMap<unsigned> &names) {
-    OpBuilder builder(firstOp());
-    Location loc = firstOp()->getLoc();
-    collectColumns();
-    std::string name = loopName(section, names);
-    SmallVector<Attribute> rows;
-    for (unsigned iteration = 0; iteration < iterations; ++iteration)
-      rows.push_back(builder.getArrayAttr(
-          llvm::map_to_vector(columns, [&](const auto &column) {
-            return column.first[iteration];
-          })));
-    SmallVector<StringRef> columnNames = llvm::map_to_vector(
-        columns, [](const auto &column) { return StringRef(column.second); });
-    auto repeat = RepeatOp::create(builder, loc, builder.getStringAttr(name),
-                                   builder.getStrArrayAttr(columnNames),
-                                   builder.getArrayAttr(rows),
-                                   /*function=*/StringAttr());
-    Block *body = &repeat.getBody().emplaceBlock();
-    for (unsigned index = 0; index < period; ++index)
-      moveInto(body, index, builder);
-    for (const Call &call : calls.drop_front(period)) {
-      call.op->erase();
-      for (Operation *address : call.addresses)
-        address->erase();
+/// Returns by how many calls the start of a run should move so that one
+/// iteration contains calls of as few layers as possible.
+static unsigned alignToLayers(ArrayRef<const Call *> calls,
+                              const RepeatedRun &run) {
+  unsigned best = 0;
+  size_t fewest = SIZE_MAX;
+  for (unsigned shift = 0; shift <= run.slack; ++shift) {
+    llvm::StringSet<> layers;
+    for (unsigned i = run.first + shift; i < run.first + shift + run.period;
+         ++i)
+      layers.insert(layerOf(calls[i]->op, calls[i + run.period]->op));
+    if (layers.size() < fewest) {
+      fewest = layers.size();
+      best = shift;
     }
   }
+  return best;
+}
 
-private:
-  Operation *firstOp() const {
-    const Call &first = calls.front();
-    return first.addresses.empty() ? first.op : first.addresses.front();
-  }
-  const Call &callOf(unsigned index, unsigned iteration) const {
-    return calls[iteration * period + index];
-  }
-
-  /// Where an operand points to: the cell of each iteration, and the elements
-  /// that are added to it in all iterations. The iteration that begins first in
-  /// its buffer has a cell without elements of its own.
-  struct Operand {
-    ArrayAttr cells;
-    int64_t elements;
+/// Returns the runs that become loops. A run that may begin at several calls
+/// begins where its iterations are those of a run that may not, so that the
+/// loops can share a function.
+static std::vector<RepeatedRun> findRuns(const Selection &selection) {
+  auto iterationAt = [&](unsigned first, unsigned period) {
+    return ArrayRef(selection.numbers).slice(first, period).vec();
   };
-  Operand operandOf(unsigned index, unsigned number) const {
-    auto addressIn = [&](unsigned iteration) {
-      return cast<AddressOp>(callOf(index, iteration).addresses[number]);
+  std::set<std::vector<unsigned>> fixed;
+  auto align = [&](const RepeatedRun &run) {
+    for (unsigned shift = 0; shift <= run.slack; ++shift)
+      if (fixed.count(iterationAt(run.first + shift, run.period)))
+        return shift;
+    return alignToLayers(selection.calls, run);
+  };
+  auto find = [&] {
+    return findRepeatedRuns(selection.numbers, kLeastIterations, kLeastSaved,
+                            align);
+  };
+  for (const RepeatedRun &run : find())
+    if (run.slack == 0)
+      fixed.insert(iterationAt(run.first, run.period));
+  return find();
+}
+
+/// Whether the iterations of a loop are chunks of the same work rather than
+/// layers: all have the same names, and an operand moves on within a buffer.
+static bool isOverChunks(ArrayRef<const Call *> calls, unsigned period) {
+  for (size_t i = period; i < calls.size(); ++i)
+    if (calls[i]->op->getAttr("comment") !=
+        calls[i % period]->op->getAttr("comment"))
+      return false;
+  auto movesOn = [&](unsigned index, unsigned number) {
+    auto addressIn = [&](size_t i) {
+      return cast<AddressOp>(calls[i]->addresses[number]);
     };
-    int64_t elements = addressIn(0).getElements();
-    for (unsigned iteration = 1; iteration < iterations; ++iteration)
-      elements =
-          std::min<int64_t>(elements, addressIn(iteration).getElements());
-    // The first address may be erased by now; the call is only moved.
-    MLIRContext *context = calls.front().op->getContext();
-    SmallVector<Attribute> cells;
-    for (unsigned iteration = 0; iteration < iterations; ++iteration)
-      cells.push_back(cellOf(
-          SliceAttr::get(context, addressIn(iteration).getBufferAttr(),
-                         addressIn(iteration).getElements() - elements)));
-    return {ArrayAttr::get(context, cells), elements};
-  }
-
-  /// Collects the columns of the table in the order of their first use.
-  void collectColumns() {
-    for (unsigned index = 0; index < period; ++index)
-      for (unsigned i = 0; i < callOf(index, 0).addresses.size(); ++i) {
-        ArrayAttr cells = operandOf(index, i).cells;
-        if (llvm::all_equal(cells) || columns.contains(cells))
-          continue;
-        columns[cells] = uniqueName(cells);
-      }
-  }
-
-  BufferOp bufferOf(ArrayAttr cells, unsigned iteration) const {
-    return symbols.lookup<BufferOp>(
-        sliceOf(cells[iteration]).getBuffer().getAttr());
-  }
-
-  /// Whether the iterations of the loop are chunks of the same work rather than
-  /// layers: all have the same names, and a column moves on within a buffer.
-  bool isOverChunks() const {
-    for (unsigned index = 0; index < period; ++index)
-      for (unsigned iteration = 1; iteration < iterations; ++iteration)
-        if (callOf(index, iteration).op->getAttr("comment") !=
-            callOf(index, 0).op->getAttr("comment"))
-          return false;
-    return llvm::any_of(columns, [](const auto &column) {
-      return llvm::all_equal(llvm::map_range(column.first, [](Attribute cell) {
-        return sliceOf(cell).getBuffer();
-      }));
-    });
-  }
-
-  /// Returns a name after the section of the step: "forward_layers", and for
-  /// the second loop "forward_layers_2".
-  std::string loopName(StringRef section,
-                       llvm::StringMap<unsigned> &names) const {
-    std::string name = section.str() + (isOverChunks() ? "_chunks" : "_layers");
-    unsigned count = ++names[name];
-    return count == 1 ? name : name + "_" + std::to_string(count);
-  }
-
-  /// Returns the role of the buffers of a column, which all have the same; none
-  /// if they do not.
-  std::optional<StringRef> roleOf(ArrayAttr cells) const {
-    std::optional<StringRef> role = bufferOf(cells, 0).getRole();
-    for (unsigned iteration = 1; iteration < iterations; ++iteration)
-      if (bufferOf(cells, iteration).getRole() != role)
-        return std::nullopt;
-    return role;
-  }
-
-  std::string uniqueName(ArrayAttr cells) {
-    auto origin = [&](unsigned iteration) {
-      return bufferOf(cells, iteration).getOrigin();
-    };
-    // The first or last iteration may be of another kind of layer.
-    unsigned iteration = 0;
-    while (iteration + 2 < iterations &&
-           withoutDigits(origin(iteration)) !=
-               withoutDigits(origin(iteration + 1)))
-      ++iteration;
-    std::string stem = columnName(origin(iteration), origin(iteration + 1));
-    if (std::optional<StringRef> role = roleOf(cells))
-      stem += "_" + role->str();
-    std::string name = stem;
-    for (unsigned count = 2; !names.insert(name).second; ++count)
-      name = stem + "_" + std::to_string(count);
-    return name;
-  }
-
-  /// Moves a call of the first iteration, with its addresses, into the loop.
-  void moveInto(Block *body, unsigned index, OpBuilder &builder) {
-    const Call &call = callOf(index, 0);
-    for (auto [i, op] : llvm::enumerate(call.addresses)) {
-      auto address = cast<AddressOp>(op);
-      Operand operand = operandOf(index, i);
-      auto column = columns.find(operand.cells);
-      if (column == columns.end()) {
-        address->moveBefore(body, body->end());
-        continue;
-      }
-      builder.setInsertionPointToEnd(body);
-      auto entry =
-          ColumnOp::create(builder, address.getLoc(), address.getType(),
-                           column->second, operand.elements);
-      address.getResult().replaceAllUsesWith(entry.getResult());
-      address->erase();
+    bool isElsewhere = false;
+    for (size_t i = index + period; i < calls.size(); i += period) {
+      if (addressIn(i).getBuffer() != addressIn(index).getBuffer())
+        return false;
+      isElsewhere |=
+          addressIn(i).getElements() != addressIn(index).getElements();
     }
-    call.op->moveBefore(body, body->end());
-    noteIterations(index, builder);
-  }
+    return isElsewhere;
+  };
+  for (unsigned index = 0; index < period; ++index)
+    for (unsigned i = 0; i < calls[index]->addresses.size(); ++i)
+      if (movesOn(index, i))
+        return true;
+  return false;
+}
 
-  /// Puts the attributes that differ from iteration to iteration into
-  /// kIterationsAttribute.
-  void noteIterations(unsigned index, OpBuilder &builder) {
-    Operation *op = callOf(index, 0).op;
-    SmallVector<SmallVector<NamedAttribute>> each(iterations);
-    for (StringRef name :
-         {StringRef("comment"), StringRef(kCostKeyAttribute)}) {
-      Attribute own = op->getAttr(name);
-      bool differs = false;
-      for (unsigned iteration = 1; iteration < iterations; ++iteration)
-        differs |= callOf(index, iteration).op->getAttr(name) != own;
-      if (!differs)
-        continue;
-      for (unsigned iteration = 0; iteration < iterations; ++iteration)
-        if (Attribute value = callOf(index, iteration).op->getAttr(name))
-          each[iteration].push_back(builder.getNamedAttr(name, value));
-      op->removeAttr(name);
-    }
-    if (llvm::all_of(each,
-                     [](const auto &attributes) { return attributes.empty(); }))
-      return;
-    op->setAttr(kIterationsAttribute,
-                builder.getArrayAttr(llvm::map_to_vector(
-                    each, [&](const auto &attributes) -> Attribute {
-                      return builder.getDictionaryAttr(attributes);
-                    })));
-  }
+//===----------------------------------------------------------------------===//
+// Loops with optional calls
+//===----------------------------------------------------------------------===//
 
-  ArrayRef<Call> calls;
-  unsigned period, iterations;
-  const SymbolTable &symbols;
-  /// The names of columns by the cells of all iterations.
-  llvm::MapVector<ArrayAttr, std::string> columns;
-  llvm::StringSet<> names;
+namespace {
+
+/// Loops of equal calls, in the order of the step.
+struct LoopGroup {
+  std::vector<Loop> loops;
+  unsigned places = 0, conditions = 0;
+  bool areChunks = false;
 };
+
+/// Finds the loops of a step.
+class LoopFinder {
+public:
+  /// With `withConditions`, the calls that compute something again need not be
+  /// made by all iterations of a loop.
+  LoopFinder(const CallSequence &sequence, bool withConditions)
+      : sequence(sequence), selection(sequence, !withConditions) {
+    std::map<std::vector<unsigned>, std::vector<RepeatedRun>> equal;
+    for (const RepeatedRun &run : findRuns(selection)) {
+      auto calls = ArrayRef(selection.calls).slice(run.first, run.size());
+      if (isOverChunks(calls, run.period)) {
+        groups.push_back(groupOf({run}));
+        groups.back().areChunks = true;
+        continue;
+      }
+      equal[ArrayRef(selection.numbers).slice(run.first, run.period).vec()]
+          .push_back(run);
+    }
+    for (const auto &[numbers, runs] : equal)
+      groups.push_back(groupOf(runs));
+  }
+
+  /// Returns how many calls and conditions there are to read in all.
+  unsigned length() const {
+    unsigned length = sequence.calls.size();
+    for (const LoopGroup &group : groups) {
+      length += group.places + group.conditions;
+      for (const Loop &loop : group.loops)
+        length -= countCalls(loop);
+    }
+    return length;
+  }
+
+  static unsigned countCalls(const Loop &loop) {
+    unsigned count = 0;
+    for (const Iteration &iteration : loop.iterations)
+      count += llvm::count_if(iteration, [](const Call *call) { return call; });
+    return count;
+  }
+
+  std::vector<LoopGroup> groups;
+
+private:
+  /// The places in a sequence where an iteration has a call that it must make,
+  /// and the optional calls before it.
+  struct Step {
+    std::vector<unsigned> optional;
+    unsigned call;
+  };
+
+  /// Returns the calls of a run, with all optional calls before each of them.
+  std::vector<Step> stepsOf(const RepeatedRun &run) const {
+    std::vector<Step> steps;
+    for (unsigned i = run.first; i < run.first + run.size(); ++i) {
+      unsigned begin = i == 0 ? 0 : selection.indices[i - 1] + 1;
+      steps.push_back({{}, selection.indices[i]});
+      for (unsigned index = begin; index < selection.indices[i]; ++index)
+        steps.back().optional.push_back(index);
+    }
+    return steps;
+  }
+
+  std::vector<unsigned> numbersOf(ArrayRef<unsigned> calls) const {
+    std::vector<unsigned> numbers;
+    for (unsigned call : calls)
+      numbers.push_back(sequence.numbers[call]);
+    return numbers;
+  }
+
+  LoopGroup groupOf(ArrayRef<RepeatedRun> runs) const {
+    const unsigned period = runs.front().period;
+    std::vector<std::vector<Step>> steps;
+    for (const RepeatedRun &run : runs)
+      steps.push_back(stepsOf(run));
+    // What stands before the first call of a loop is not within it, and belongs
+    // to it only if other iterations have the same at that place.
+    std::vector<std::vector<unsigned>> merged(period);
+    for (const std::vector<Step> &ofRun : steps)
+      for (size_t i = 1; i < ofRun.size(); ++i)
+        merged[i % period] =
+            mergeSequences(merged[i % period], numbersOf(ofRun[i].optional));
+    LoopGroup group;
+    for (std::vector<Step> &ofRun : steps) {
+      std::vector<unsigned> &before = ofRun.front().optional;
+      unsigned count = countLastWithin(numbersOf(before), merged[0]);
+      before.erase(before.begin(), before.end() - count);
+      Loop &loop = group.loops.emplace_back();
+      for (size_t i = 0; i < ofRun.size(); i += period)
+        loop.iterations.push_back(
+            iterationOf(ArrayRef(ofRun).slice(i, period), merged));
+    }
+    group.places = group.loops.front().iterations.front().size();
+    for (unsigned place = 0; place < group.places; ++place)
+      group.conditions += llvm::any_of(group.loops, [&](const Loop &loop) {
+        return llvm::any_of(loop.iterations, [&](const Iteration &iteration) {
+          return !iteration[place];
+        });
+      });
+    return group;
+  }
+
+  Iteration iterationOf(ArrayRef<Step> steps,
+                        ArrayRef<std::vector<unsigned>> merged) const {
+    Iteration iteration;
+    for (auto [step, numbers] : llvm::zip(steps, merged)) {
+      for (std::optional<unsigned> index :
+           findPart(numbersOf(step.optional), numbers))
+        iteration.push_back(index ? &sequence.calls[step.optional[*index]]
+                                  : nullptr);
+      iteration.push_back(&sequence.calls[step.call]);
+    }
+    return iteration;
+  }
+
+  const CallSequence &sequence;
+  Selection selection;
+};
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
 
 class RollLoops : public gpuopt::device::impl::RollLoopsBase<RollLoops> {
   void runOnOperation() override {
@@ -391,41 +290,42 @@ class RollLoops : public gpuopt::device::impl::RollLoopsBase<RollLoops> {
       rollStep(step, symbols, names);
   }
 
+  /// Rolls the calls of a step. `names` counts the loops by their names.
   void rollStep(StepOp step, const SymbolTable &symbols,
                 llvm::StringMap<unsigned> &names) {
     CallSequence sequence(step, symbols);
-    for (const RepeatedRun &run : findRuns(sequence)) {
-      auto calls = ArrayRef(sequence.calls).slice(run.first, run.size());
-      LoopWriter(calls, run.period, symbols)
-          .write(sectionName(step, calls.front().op), names);
-      ++loopCount;
-      callCount += run.size();
+    LoopFinder plain(sequence, /*withConditions=*/false);
+    std::vector<LoopGroup> groups = plain.groups;
+    if (llvm::is_contained(sequence.isOptional, true)) {
+      LoopFinder other(sequence, /*withConditions=*/true);
+      if (other.length() < plain.length())
+        groups = std::move(other.groups);
+    }
+    nameLoops(step, groups, names);
+    for (LoopGroup &group : groups) {
+      loopCount += group.loops.size();
+      for (const Loop &loop : group.loops)
+        callCount += LoopFinder::countCalls(loop);
+      LoopWriter(std::move(group.loops), symbols).write();
     }
     shareFunctions(step);
   }
 
-  /// Returns the runs that become loops. A run that may begin at several calls
-  /// begins where its iterations are those of a run that may not, so that the
-  /// loops can share a function.
-  static std::vector<RepeatedRun> findRuns(const CallSequence &sequence) {
-    auto iterationAt = [&](unsigned first, unsigned period) {
-      return ArrayRef(sequence.numbers).slice(first, period).vec();
-    };
-    std::set<std::vector<unsigned>> fixed;
-    auto align = [&](const RepeatedRun &run) {
-      for (unsigned shift = 0; shift <= run.slack; ++shift)
-        if (fixed.count(iterationAt(run.first + shift, run.period)))
-          return shift;
-      return alignToLayers(sequence.calls, run);
-    };
-    auto find = [&] {
-      return findRepeatedRuns(sequence.numbers, kLeastIterations, kLeastSaved,
-                              align);
-    };
-    for (const RepeatedRun &run : find())
-      if (run.slack == 0)
-        fixed.insert(iterationAt(run.first, run.period));
-    return find();
+  /// Names loops after the section of the step that they are in, in their
+  /// order: "forward_layers", and for the second loop "forward_layers_2".
+  static void nameLoops(StepOp step, std::vector<LoopGroup> &groups,
+                        llvm::StringMap<unsigned> &names) {
+    std::map<const Call *, std::pair<Loop *, bool>> inOrder;
+    for (LoopGroup &group : groups)
+      for (Loop &loop : group.loops) // its last call is one that it must make
+        inOrder[loop.iterations.front().back()] = {&loop, group.areChunks};
+    for (auto &[call, found] : inOrder) {
+      auto [loop, areChunks] = found;
+      std::string name = sectionName(step, call->op).str() +
+                         (areChunks ? "_chunks" : "_layers");
+      unsigned count = ++names[name];
+      loop->name = count == 1 ? name : name + "_" + std::to_string(count);
+    }
   }
 
   /// Gives loops that have the same calls a function: "backward_layer" where
@@ -444,37 +344,6 @@ class RollLoops : public gpuopt::device::impl::RollLoopsBase<RollLoops> {
         loops[i].setFunctionAttr(function);
         break;
       }
-  }
-
-  /// Returns the part by which the node names of two iterations differ first:
-  /// the number of the layer.
-  static StringRef layerOf(Operation *call, Operation *next) {
-    auto comment = call->getAttrOfType<StringAttr>("comment"),
-         other = next->getAttrOfType<StringAttr>("comment");
-    if (!comment || !other)
-      return "";
-    for (auto [part, otherPart] : llvm::zip(partsOf(comment), partsOf(other)))
-      if (part.first != otherPart.first)
-        return part.first;
-    return "";
-  }
-
-  /// Returns by how many calls the start of a run should move so that one
-  /// iteration contains calls of as few layers as possible.
-  static unsigned alignToLayers(ArrayRef<Call> calls, const RepeatedRun &run) {
-    unsigned best = 0;
-    size_t fewest = SIZE_MAX;
-    for (unsigned shift = 0; shift <= run.slack; ++shift) {
-      llvm::StringSet<> layers;
-      for (unsigned i = run.first + shift; i < run.first + shift + run.period;
-           ++i)
-        layers.insert(layerOf(calls[i].op, calls[i + run.period].op));
-      if (layers.size() < fewest) {
-        fewest = layers.size();
-        best = shift;
-      }
-    }
-    return best;
   }
 
   /// Returns the part of the step that a call is in: "forward".

@@ -50,7 +50,11 @@ class UnrollLoops : public gpuopt::device::impl::UnrollLoopsBase<UnrollLoops> {
   static void writeIteration(RepeatOp repeat, unsigned iteration,
                              OpBuilder &builder) {
     IRMapping mapping;
+    auto isSkipped = [&](Operation *op) { return !isMade(op, iteration); };
     for (Operation &op : repeat.getBody().front()) {
+      if (isSkipped(&op) ||
+          (!op.use_empty() && llvm::all_of(op.getUsers(), isSkipped)))
+        continue;
       if (auto column = dyn_cast<ColumnOp>(op)) {
         SliceAttr slice = repeat.sliceOf(column.getName(), iteration);
         auto address =
@@ -70,7 +74,8 @@ class UnrollLoops : public gpuopt::device::impl::UnrollLoopsBase<UnrollLoops> {
           call->removeAttr(attribute.getName());
       for (NamedAttribute attribute :
            cast<DictionaryAttr>(iterations[iteration]))
-        call->setAttr(attribute.getName(), attribute.getValue());
+        if (attribute.getName() != kMakes)
+          call->setAttr(attribute.getName(), attribute.getValue());
     }
   }
 };

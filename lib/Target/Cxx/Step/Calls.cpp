@@ -75,10 +75,12 @@ void cxx::addIterations(device::RepeatOp repeat, size_t begin,
     for (Operation &op : repeat.getBody().front()) {
       if (isa<device::AddressOp, device::ColumnOp>(op))
         continue;
-      OpCalls call = callsOf(&op, iteration);
-      call.count = first->count;
-      call.mark = first->mark;
-      calls.push_back(call);
+      if (device::isMade(&op, iteration)) {
+        OpCalls call = callsOf(&op, iteration);
+        call.count = first->count;
+        call.mark = first->mark;
+        calls.push_back(call);
+      }
       ++first;
     }
   }

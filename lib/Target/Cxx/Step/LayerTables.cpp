@@ -10,6 +10,7 @@
 #include "Text.h"
 #include "Types.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Format.h"
 #include <map>
 
@@ -68,14 +69,44 @@ static std::string describeColumn(device::RepeatOp repeat, unsigned column,
   return text;
 }
 
-/// Returns where the buffers of an iteration begin, "{17408, 4096},", for the
-/// columns that have a field.
+/// Calls `note` for the first call under each condition.
+static void
+forEachCondition(device::RepeatOp repeat,
+                 llvm::function_ref<void(StringRef, Operation *)> note) {
+  llvm::StringSet<> known;
+  for (Operation &op : repeat.getBody().front())
+    if (StringRef condition = device::conditionOf(&op);
+        !condition.empty() && known.insert(condition).second)
+      note(condition, &op);
+}
+
+/// Whether an iteration makes none of the calls that use a column.
+static bool isUnused(device::RepeatOp repeat, StringRef column,
+                     unsigned iteration) {
+  for (auto use : repeat.getBody().getOps<device::ColumnOp>())
+    if (use.getName() == column)
+      for (Operation *call : use->getUsers())
+        if (device::isMade(call, iteration))
+          return false;
+  return true;
+}
+
+/// Returns which calls of an iteration are made and where its buffers begin,
+/// "{true, 17408, 4096},", for the conditions, and the columns that have a
+/// field.
 static std::string rowText(device::RepeatOp repeat, unsigned iteration,
                            const llvm::StringMap<std::string> &fields,
                            const SymbolTable &symbols) {
   SmallVector<std::string> offsets;
+  forEachCondition(repeat, [&](StringRef, Operation *call) {
+    offsets.push_back(device::isMade(call, iteration) ? "true" : "false");
+  });
   for (auto column : repeat.getColumns().getAsRange<StringAttr>())
     if (fields.contains(column)) {
+      if (isUnused(repeat, column, iteration)) {
+        offsets.push_back("kNowhere");
+        continue;
+      }
       device::SliceAttr slice = repeat.sliceOf(column, iteration);
       offsets.push_back(std::to_string(
           bufferOf(slice, symbols).getOffsetOf(slice.getElements())));
@@ -89,11 +120,14 @@ void cxx::LayerTables::print(device::RepeatOp repeat,
   table.row = singularOf(repeat.getName().split('_').second.split('_').first);
   NameLegaliser legaliser;
   bool movesOn = false;
+  forEachCondition(repeat, [&](StringRef condition, Operation *) {
+    table.fields[condition] = legaliser.unique(condition);
+  });
   for (auto column : repeat.getColumns().getAsRange<StringAttr>())
-    if (repeat.strideOf(column))
-      movesOn = true;
-    else
+    if (isInTable(repeat, column))
       table.fields[column] = legaliser.unique(column);
+    else
+      movesOn = true;
   if (movesOn) {
     table.iteration = table.row;
     table.row = "buffers";
@@ -125,6 +159,12 @@ void cxx::LayerTables::printType(device::RepeatOp repeat, const Table &table,
                                  raw_ostream &stream) {
   SmallVector<TableField> fields;
   size_t width = 0;
+  forEachCondition(repeat, [&](StringRef condition, Operation *call) {
+    std::string comment = commonPattern(commentsOf(call));
+    fields.push_back({"  bool " + table.fields.lookup(condition) + ";",
+                      quoted(StringRef(comment).split(" again").first)});
+    width = std::max(width, fields.back().declaration.size());
+  });
   for (auto [index, column] : llvm::enumerate(repeat.getColumns())) {
     auto field = table.fields.find(cast<StringAttr>(column).getValue());
     if (field == table.fields.end())
@@ -175,6 +215,11 @@ std::pair<std::string, std::string>
 cxx::LayerTables::rowOf(device::RepeatOp repeat) const {
   const Table &table = tables.find(repeat)->second;
   return {"const " + table.type + " &" + table.row, table.row};
+}
+
+std::string cxx::LayerTables::conditionOf(Operation *call) const {
+  const Table *table = tableOf(call);
+  return table->row + "." + table->fields.lookup(device::conditionOf(call));
 }
 
 cxx::ColumnAddress cxx::LayerTables::addressOf(device::ColumnOp column) const {

@@ -59,6 +59,9 @@ public:
   /// Returns the parameter and the argument by which a function with the calls
   /// of loops gets the current row: "const ForwardLayer &layer" and "layer".
   std::pair<std::string, std::string> rowOf(device::RepeatOp repeat) const;
+  /// Returns what is true in an iteration that makes a call which not all make:
+  /// "layer.recomputes_ln_1".
+  std::string conditionOf(mlir::Operation *call) const;
   /// Returns where a column begins in the current iteration: at "layer.ln_1".
   ColumnAddress addressOf(device::ColumnOp column) const;
 
@@ -67,7 +70,7 @@ private:
     std::string type, name; ///< Empty if no column needs the table.
     std::string row;        ///< The variable with a row: "layer".
     std::string iteration;  ///< That with its number, if a column needs it.
-    llvm::StringMap<std::string> fields; ///< By column.
+    llvm::StringMap<std::string> fields; ///< By column or condition.
   };
   void print(device::RepeatOp repeat, const mlir::SymbolTable &symbols,
              llvm::raw_ostream &stream);

@@ -150,7 +150,7 @@ private:
     indent = repeat.getFunction() ? "  " : "    ";
     lastComment = {};
     auto ops = llvm::to_vector(llvm::make_pointer_range(repeat.getOps()));
-    if (failed(printOps(ops)))
+    if (failed(printUnderConditions(ops)))
       return failure();
     indent = "  ";
     lastComment = {};
@@ -179,6 +179,37 @@ private:
              MutableArrayRef(calls).drop_front(begin), firstCalls[function]))
       call.mark = first.mark;
     *stream << "    " << function << "(ctx, m, " << argument << ");\n";
+    return success();
+  }
+
+  /// Prints the calls of a loop. Those that not all iterations make stand in an
+  /// if for each condition.
+  LogicalResult printUnderConditions(ArrayRef<Operation *> ops) {
+    StringRef condition;
+    auto close = [&] {
+      if (condition.empty())
+        return;
+      indent.resize(indent.size() - 2);
+      *stream << indent << "}\n";
+    };
+    for (Operation *op : ops) {
+      if (isa<device::AddressOp, device::ColumnOp>(op)) {
+        if (failed(printOps(op)))
+          return failure();
+        continue;
+      }
+      if (StringRef next = device::conditionOf(op); next != condition) {
+        close();
+        condition = next;
+        if (!condition.empty()) {
+          *stream << indent << "if (" << layers.conditionOf(op) << ") {\n";
+          indent += "  ";
+        }
+      }
+      if (failed(printOps(op)))
+        return failure();
+    }
+    close();
     return success();
   }
 

@@ -105,7 +105,12 @@ namespace gpuopt::device {
 inline constexpr llvm::StringLiteral
     kLanesAttribute = DeviceDialect::LanesAttrHelper::getNameStr(),
     kCostKeyAttribute = DeviceDialect::CostKeyAttrHelper::getNameStr(),
-    kIterationsAttribute = DeviceDialect::IterationsAttrHelper::getNameStr();
+    kIterationsAttribute = DeviceDialect::IterationsAttrHelper::getNameStr(),
+    kRecomputedAttribute = DeviceDialect::RecomputedAttrHelper::getNameStr();
+
+/// The names that say in an iteration of a device.repeat whether it makes a
+/// call that not all iterations make.
+inline constexpr llvm::StringLiteral kMakes = "makes", kSkips = "skips";
 
 /// Returns the attribute that a call in a device.repeat has in an iteration
 /// instead of an attribute of its own; null if there is none, or if all
@@ -114,6 +119,12 @@ mlir::Attribute attributeInIteration(mlir::Operation *call, unsigned iteration,
                                      llvm::StringRef name);
 /// Returns whether some iteration of a call has an attribute of that name.
 bool differsByIteration(mlir::Operation *call, llvm::StringRef name);
+
+/// Returns the name of the condition under which an iteration of a
+/// device.repeat makes a call; empty if all iterations make it.
+llvm::StringRef conditionOf(mlir::Operation *call);
+/// Whether an iteration of a device.repeat makes a call.
+bool isMade(mlir::Operation *call, unsigned iteration);
 
 /// Whether an attribute says where a call comes from, and so may differ from
 /// iteration to iteration.

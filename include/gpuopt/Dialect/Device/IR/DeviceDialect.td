@@ -37,7 +37,9 @@ def Device_Dialect : Dialect {
     "::mlir::ArrayAttr":$cost_key,
     // On a call in a device.repeat, for each iteration a dictionary of the attributes
     // that differ from iteration to iteration.
-    "::mlir::ArrayAttr":$iterations);
+    "::mlir::ArrayAttr":$iterations,
+    // On a call of a step that computes something again, which the plan did not save.
+    "::mlir::UnitAttr":$recomputed);
   let hasOperationAttrVerify = 1;
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;

@@ -125,7 +125,10 @@ def Device_RepeatOp : Device_Op<"repeat", [HasParent<"StepOp">, SingleBlock, NoT
     the same in all iterations comes from `device.address`. An attribute of a
     call that differs from iteration to iteration stands in its
     `device.iterations`: an array with a dictionary for each iteration, of
-    `comment` and `device.cost_key`. `name` is the name of the table in the
+    `comment` and `device.cost_key`. A call that only some iterations make has
+    in these dictionaries `makes`, the name of the condition, in the iterations
+    that make it and `skips`, with the same name, in the others; what the row of
+    such an iteration has for the columns of that call means nothing. `name` is the name of the table in the
     emitted source. Loops of a step that have the same calls may share the
     `function` that the emitted source has for them.
 
@@ -138,8 +141,10 @@ def Device_RepeatOp : Device_Op<"repeat", [HasParent<"StepOp">, SingleBlock, NoT
     - (C5) the buffers of a column exist on the device and have the element type of its uses;
     - (C6) nothing but these attributes differs from iteration to iteration;
     - (C7) a slice begins behind the first element of its buffer;
-    - (C8) loops of a step that share a function have the same columns and
-      calls, and no column moves on within one buffer.
+    - (C8) loops of a step that share a function have the same columns, calls
+      and conditions, and no column moves on within one buffer;
+    - (C9) each iteration of a call either makes or skips it by one name, or none
+      has such a name.
 
     ```mlir
     device.repeat "forward_layers" ["x", "y"] [[@h_0_x, @h_0_y], [@h_1_x, @h_1_y]] {

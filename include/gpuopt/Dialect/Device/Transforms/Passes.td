@@ -39,6 +39,36 @@ def FormMultiTensorCalls : Pass<"device-form-multi-tensor-calls", "::mlir::Modul
     Statistic<"callCount", "calls", "Number of calls in them">];
 }
 
+def SinkRecomputedCalls : Pass<"device-sink-recomputed-calls", "::mlir::ModuleOp"> {
+  let summary = "Moves calls that compute something again to where it is read";
+  let description = [{
+    A plan may recompute the tensors of layers at different places among the
+    calls of the backward. Each call with `device.recomputed` moves to just
+    before the next call that uses one of its buffers, or bytes of them, so that
+    layers look alike and the comment about the recompute stands where it
+    matters. It stays before the last call that uses its operands, so that the
+    lifetimes of all buffers contain their uses as before, and moves past
+    nothing but calls on memory of the device.
+
+    ```mlir
+    %0 = device.address @h_1_x : !device.ptr<f32>
+    device.launch @relu(%0) {device.recomputed} : !device.ptr<f32>
+    %1 = device.address @h_2_dx : !device.ptr<f32>
+    device.launch @backward(%1) : !device.ptr<f32>
+    %2 = device.address @h_1_x : !device.ptr<f32>
+    device.launch @backward(%2) : !device.ptr<f32>
+    // becomes
+    %1 = device.address @h_2_dx : !device.ptr<f32>
+    device.launch @backward(%1) : !device.ptr<f32>
+    %0 = device.address @h_1_x : !device.ptr<f32>
+    device.launch @relu(%0) {device.recomputed} : !device.ptr<f32>
+    %2 = device.address @h_1_x : !device.ptr<f32>
+    device.launch @backward(%2) : !device.ptr<f32>
+    ```
+  }];
+  let statistics = [Statistic<"movedCount", "moved", "Number of calls that were moved">];
+}
+
 def RollLoops : Pass<"device-roll-loops", "::mlir::ModuleOp"> {
   let summary = "Turns calls that repeat on other buffers, or other parts of them, into a loop over a table";
   let description = [{
@@ -49,6 +79,11 @@ def RollLoops : Pass<"device-roll-loops", "::mlir::ModuleOp"> {
     step that have the same calls get one function. The order of the calls and
     what each of them does stay as they are; device-unroll-loops gives the
     straight sequence back.
+
+    Layers may differ in what they compute again (`device.recomputed`): if fewer
+    calls are left to write then, a loop takes all calls that some of its layers
+    make, and those that only some make get a condition, with a name that says
+    what is recomputed.
 
     ```mlir
     %0 = device.address @h_0_x : !device.ptr<f32>
