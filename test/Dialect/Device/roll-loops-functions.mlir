@@ -37,9 +37,9 @@
 // CXX-NEXT:   Buffer<float> x_2;
 // CXX-NEXT: };
 // CXX-NEXT: constexpr ForwardLayer kForwardLayers[] = {
-// CXX-NEXT:     {1024, 1280},
+// CXX-NEXT:     {.x = 1024, .x_2 = 1280},
 // CXX: constexpr ForwardLayer kForwardLayers2[] = {
-// CXX-NEXT:     {1792, 2048},
+// CXX-NEXT:     {.x = 1792, .x_2 = 2048},
 // CXX: static void forward_layer(const Calls &ctx, const Memory m, const ForwardLayer &layer) {
 // CXX-NEXT:   launch(ctx, 3, 32, fill, m[layer.x]);
 // CXX-NEXT:   launch(ctx, 4, 32, fill, m[layer.x]);

@@ -25,8 +25,8 @@
 // CXX-NEXT:   bool recomputes_ln; // "h.*.ln/norm_*"
 // CXX-NEXT:   Buffer<float> x; // f32[32] "h.*.x"
 // CXX: constexpr BackwardLayer kBackwardLayers[] = {
-// CXX-NEXT:     {{.*}}false, {{.*}}1024, {{.*}}2816, {{.*}}kNowhere},
-// CXX-NEXT:     {{.*}}true, {{.*}}1280, {{.*}}3072, {{.*}}4864},
+// CXX-NEXT:     {.recomputes_ln = false, .x = 1024, .ln = 2816, .ln_bias = kNowhere},
+// CXX-NEXT:     {.recomputes_ln = true, .x = 1280, .ln = 3072, .ln_bias = 4864},
 // CXX: static void backward_layer(
 // CXX:   launch(ctx, 1, 32, fill, m[layer.x]);
 // CXX-NEXT:   if (layer.recomputes_ln) {

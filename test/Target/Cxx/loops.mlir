@@ -13,9 +13,9 @@
 // CHECK-NEXT:   Buffer<float> act; // f32[32] "h.*.act/mul_*"
 // CHECK-NEXT: };
 // CHECK-NEXT: constexpr ForwardLayer kForwardLayers[] = {
-// CHECK-NEXT:     {2304, 3072},
-// CHECK-NEXT:     {2560, 3328},
-// CHECK-NEXT:     {2816, 3584},
+// CHECK-NEXT:     {.fc = 2304, .act = 3072},
+// CHECK-NEXT:     {.fc = 2560, .act = 3328},
+// CHECK-NEXT:     {.fc = 2816, .act = 3584},
 // CHECK-NEXT: };
 // A column that moves on within one buffer needs the number of the iteration, and no
 // table. What does not move on by as much in each iteration is in one; its slices are
@@ -24,9 +24,9 @@
 // CHECK-NEXT:   Buffer<float> other; // f32[32] "y"
 // CHECK-NEXT: };
 // CHECK-NEXT: constexpr EvaluationChunk kEvaluationChunks[] = {
-// CHECK-NEXT:     {3856},
-// CHECK-NEXT:     {3840},
-// CHECK-NEXT:     {3840},
+// CHECK-NEXT:     {.other = 3856},
+// CHECK-NEXT:     {.other = 3840},
+// CHECK-NEXT:     {.other = 3840},
 // CHECK-NEXT: };
 
 // CHECK: for (const ForwardLayer &layer : kForwardLayers) {

@@ -92,26 +92,29 @@ static bool isUnused(device::RepeatOp repeat, StringRef column,
 }
 
 /// Returns which calls of an iteration are made and where its buffers begin,
-/// "{true, 17408, 4096},", for the conditions, and the columns that have a
-/// field.
+/// "{.recomputes_ln = true, .fc = 17408},", for the conditions, and the columns
+/// that have a field.
 static std::string rowText(device::RepeatOp repeat, unsigned iteration,
                            const llvm::StringMap<std::string> &fields,
                            const SymbolTable &symbols) {
-  SmallVector<std::string> offsets;
-  forEachCondition(repeat, [&](StringRef, Operation *call) {
-    offsets.push_back(device::isMade(call, iteration) ? "true" : "false");
+  SmallVector<std::string> cells;
+  auto add = [&](StringRef key, const Twine &value) {
+    cells.push_back(("." + fields.lookup(key) + " = " + value).str());
+  };
+  forEachCondition(repeat, [&](StringRef condition, Operation *call) {
+    add(condition, device::isMade(call, iteration) ? "true" : "false");
   });
-  for (auto column : repeat.getColumns().getAsRange<StringAttr>())
-    if (fields.contains(column)) {
-      if (isUnused(repeat, column, iteration)) {
-        offsets.push_back("kNowhere");
-        continue;
-      }
-      device::SliceAttr slice = repeat.sliceOf(column, iteration);
-      offsets.push_back(std::to_string(
-          bufferOf(slice, symbols).getOffsetOf(slice.getElements())));
-    }
-  return "    {" + llvm::join(offsets, ", ") + "},";
+  for (auto column : repeat.getColumns().getAsRange<StringAttr>()) {
+    if (!fields.contains(column))
+      continue;
+    device::SliceAttr slice = repeat.sliceOf(column, iteration);
+    if (isUnused(repeat, column, iteration))
+      add(column, "kNowhere");
+    else
+      add(column,
+          Twine(bufferOf(slice, symbols).getOffsetOf(slice.getElements())));
+  }
+  return "    {" + llvm::join(cells, ", ") + "},";
 }
 
 void cxx::LayerTables::print(device::RepeatOp repeat,

@@ -13,8 +13,8 @@
 //     Buffer<float> attn_c_attn_weight; // f32[64,192] "h.*.attn.c_attn.weight"
 //   };
 //   constexpr ForwardLayer kForwardLayers[] = {
-//       {17408, 4096},
-//       {21504, 8192},
+//       {.ln_1 = 17408, .attn_c_attn_weight = 4096},
+//       {.ln_1 = 21504, .attn_c_attn_weight = 8192},
 //   };
 //   for (const ForwardLayer &layer : kForwardLayers)
 //     ... m[layer.ln_1]
