@@ -116,9 +116,9 @@ def test_finds_overlapping_buffers(victim):
 
     def outcome_with_offset_of(other: str) -> str:
         offset = re.search(rf"{other}\{{(\d+)\}}", text)[1]
-        return victim.outcome_with("memory.h", r"kDFc3Weight\{\d+\}", f"kDFc3Weight{{{offset}}}")
+        return victim.outcome_with("memory.h", r"kD_Fc3Weight\{\d+\}", f"kD_Fc3Weight{{{offset}}}")
 
-    assert outcome_with_offset_of("kDFc1Weight") == "other numbers"
+    assert outcome_with_offset_of("kD_Fc1Weight") == "other numbers"
     output = outcome_with_offset_of("kFc2Linear1")
     assert re.search("cublasLtMatmul: D overlaps [AB]", output), output
 

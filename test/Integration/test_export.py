@@ -279,5 +279,5 @@ def test_names_say_where_work_comes_from(tmp_path):
     execute([find_driver(), "compile", tmp_path / "model.onnx", "-o", tmp_path / "out", "--batch-size=2"])
     source = "".join((tmp_path / "out" / name).read_text() for name in ("step.cu", "memory.h"))
     for text in ['"d body.0.weight" live', "// body.1/", "void fused_add_gelu(", "void fused_add_gelu_backward(",
-                 "m[kDBody0Weight]"]:
+                 "m[kD_Body0Weight]"]:
         assert text in source, text

@@ -8,6 +8,7 @@
 #include "Names.h"
 
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
+#include "gpuopt/Dialect/Device/IR/Gradients.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/settings/settings_table.h"
 #include "llvm/ADT/StringExtras.h"
@@ -225,13 +226,13 @@ cxx::ProgramNames::ProgramNames(ModuleOp module)
   std::string prefix = sharedPrefix(module);
   for (device::BufferOp buffer : module.getOps<device::BufferOp>()) {
     StringRef symbol = buffer.getSymName();
-    bool isGradient = symbol.consume_front("d_");
+    bool isGradient = device::isGradient(buffer) && symbol.consume_front("d_");
     if (!buffer.getExternalName())
       symbol.consume_front(prefix);
     std::string name =
         constantName(symbol.empty() ? buffer.getSymName() : symbol);
     if (isGradient && !symbol.empty())
-      name.insert(1, "D");
+      name.insert(1, "D_"); // no other name has the underscore there
     buffers[buffer.getSymName()] = names.unique(name);
   }
   for (device::KernelOp kernel : module.getOps<device::KernelOp>())

@@ -20,9 +20,9 @@
 
 // CXX: // The gradients whose norm is computed: gradient, number of elements, number of its first span.
 // CXX-NEXT: DEVICE_TABLE GradientRow<float, f16> kNormTerms[] = {
-// CXX-NEXT: {kDA, 20000, 0},
-// CXX-NEXT: {kDB, 9, 3},
-// CXX-NEXT: {kDC, 8, 4},
+// CXX-NEXT: {kD_A, 20000, 0},
+// CXX-NEXT: {kD_B, 9, 3},
+// CXX-NEXT: {kD_C, 8, 4},
 // CXX-NEXT: };
 // CXX: // What adamw updates: parameter, {exp_avg, exp_avg_sq}, gradient, copy in half precision, elements, first
 // CXX-NEXT: // span, decay or {decay, parameter group}; each tensor by its offset in bytes.
@@ -78,8 +78,8 @@
 // CXX-NEXT: begin_sgd(ctx, state, hyper);
 // CXX-NEXT: adamw(ctx, state, m, kAdamwUpdates, 5);
 // CXX-NEXT: await(ctx, 0);
-// CXX: adamw(ctx, state, m[kC], m[kCExpAvg], m[kCExpAvgSq], m[kDC], 8, /*decay=*/false);
-// CXX: sgd(ctx, state, m[kC], nullptr, m[kDC], 8, /*decay=*/false);
+// CXX: adamw(ctx, state, m[kC], m[kCExpAvg], m[kCExpAvgSq], m[kD_C], 8, /*decay=*/false);
+// CXX: sgd(ctx, state, m[kC], nullptr, m[kD_C], 8, /*decay=*/false);
 // CXX: static void prepare(
 // CXX: accumulate(ctx, state, m, kSums, 2);
 // CXX-NEXT: snapshot(ctx, state, m, kSnapshots, 2);

@@ -6,18 +6,18 @@
 // in bytes. A single gradient has no table.
 
 // CHECK: DEVICE_TABLE GradientRow<float, float> kNormTerms[] = {
-// CHECK-NEXT: {kDA, 8193, 0},
-// CHECK-NEXT: {kDB, 8, 2},
-// CHECK-NEXT: {kDB, 8, 3},
+// CHECK-NEXT: {kD_A, 8193, 0},
+// CHECK-NEXT: {kD_B, 8, 2},
+// CHECK-NEXT: {kD_B, 8, 3},
 // CHECK-NEXT: };
 // CHECK: DEVICE_TABLE GradientRow<float, float> kNormTerms_2[] = {
-// CHECK-NEXT: {kDB, 8, 0},
+// CHECK-NEXT: {kD_B, 8, 0},
 // CHECK-NEXT: {4128, 8, 1},
 // CHECK-NEXT: };
 // CHECK: static void micro_step(
 // CHECK: sum_of_squares(ctx, m, kNormTerms, 4, m[kPartials]);
 // CHECK-NEXT: finish_grad_norm(ctx, state, hyper, m[kPartials], 4);
-// CHECK: sum_of_squares(ctx, m[kDA], 8193, m[kPartials]);
+// CHECK: sum_of_squares(ctx, m[kD_A], 8193, m[kPartials]);
 // CHECK-NEXT: finish_grad_norm(ctx, state, hyper, m[kPartials], 2);
 // CHECK: static void update(
 // CHECK: sum_of_squares(ctx, m, kNormTerms_2, 2, m[kPartials]);

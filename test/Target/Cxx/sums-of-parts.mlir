@@ -11,7 +11,7 @@
 // CHECK-NEXT: {8704, 7296, 2, 4, 2}, // "d b"
 // CHECK-NEXT: };
 // CHECK: sum_parts(ctx, m, kSumsOfParts, 3);
-// CHECK-NEXT: sum_parts(ctx, 1, 4, m[kDB], m[kDC]);
+// CHECK-NEXT: sum_parts(ctx, 1, 4, m[kD_B], m[kD_C]);
 device.memory persistent 4096 arena 65536
 device.buffer @parts_a arena at 4096 : tensor<8x100xf32> live 0 to 1 in @micro_step {origin = "parts a"}
 device.buffer @parts_b arena at 7296 : tensor<2x4xf32> live 0 to 1 in @micro_step {origin = "parts b"}

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
+#include "gpuopt/Dialect/Device/IR/Gradients.h"
+#include "gpuopt/Support/Origin.h"
 #include "gpuopt/Support/RowPitch.h"
 #include "gpuopt/Support/TensorSize.h"
 #include "llvm/Support/MathExtras.h"
@@ -68,4 +70,8 @@ LogicalResult BufferOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
   return emitOpError("expects to be an input, placed in an output that is "
                      "larger than ")
          << type << " in one dimension, but is placed in " << name;
+}
+
+bool gpuopt::device::isGradient(BufferOp buffer) {
+  return Origin::parse(buffer.getOrigin()).isGradient;
 }

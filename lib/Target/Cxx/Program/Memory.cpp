@@ -10,6 +10,7 @@
 #include "Text.h"
 #include "Types.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
+#include "gpuopt/Dialect/Device/IR/Gradients.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -146,6 +147,11 @@ LogicalResult cxx::printMemory(ModuleOp module, const ProgramNames &names,
     stream << "constexpr size_t kHostBytes = " << memory.getHostBytes()
            << "; // in the memory of the host, where offloaded tensors wait\n";
   stream << kTypes;
+  if (llvm::any_of(module.getOps<device::BufferOp>(), device::isGradient)) {
+    stream << "\n";
+    printComment(stream,
+                 "kD_X is the gradient of the loss with respect to kX.");
+  }
   for (const Chapter &chapter : chaptersOf(module)) {
     SmallVector<Line> lines;
     for (device::BufferOp buffer : chapter.buffers) {

@@ -342,6 +342,27 @@ private:
       cxx::printComment(*stream, comment, indent.size());
       lastComment = comment;
     }
+    for (Value operand : op->getOperands())
+      if (auto address = operand.getDefiningOp<device::AddressOp>())
+        printTied(address);
+  }
+
+  /// Says before the first call of the step on a weight that the model has
+  /// under several names which ones they are.
+  void printTied(device::AddressOp address) {
+    auto buffer = symbols.lookup<device::BufferOp>(address.getBuffer());
+    if (!buffer || !buffer.getVariableAttr())
+      return;
+    auto variable = symbols.lookup<train::VariableOp>(*buffer.getVariable());
+    if (!variable || variable.getSavedAs().size() < 2 ||
+        !tied.insert(variable).second)
+      return;
+    std::string text = names.ofBuffer(address.getBuffer()) + " is tied: it is ";
+    llvm::raw_string_ostream stream(text);
+    llvm::interleave(
+        variable.getSavedAs().getAsValueRange<StringAttr>(),
+        [&](StringRef name) { stream << name; }, [&] { stream << " and "; });
+    cxx::printComment(*this->stream, text, indent.size());
   }
   void printSection(Operation *op) {
     StringRef section = device::sectionOf(op);
@@ -543,6 +564,7 @@ private:
   cxx::MultiTensorTables multiTensor;
   const bool isTimed;
   std::string indent = "  ";
+  llvm::SmallPtrSet<Operation *, 4> tied;  ///< Those that a comment has named.
   std::string loopFunctions;               ///< The functions that loops share.
   llvm::StringMap<std::string> functionOf; ///< Their names, by those in the IR.
   llvm::StringMap<std::vector<cxx::OpCalls>> firstCalls; ///< By these names.
