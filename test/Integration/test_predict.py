@@ -93,7 +93,7 @@ def test_outputs_are_those_of_pytorch(model, program, tmp_path):
     output = predict(program, folder, tmp_path / "out", outputs="logits,maps/relu,best")
     check(tmp_path / "out", expected)
     assert f"wrote {tmp_path}/out/maps_relu.npy: f32 [44, 8, 8, 8]" in output
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(WRITTEN.values())
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted([".gpuopt-prediction", *WRITTEN.values()])
 
 
 def test_workers_change_no_bit(model, program, tmp_path):
@@ -140,6 +140,25 @@ def test_bad_flags(model, program, tmp_path, flags, error):
     with pytest.raises(CommandFailed, match=re.escape(error)):
         predict(program, folder, tmp_path / "out", **flags)
     assert not list(tmp_path.glob("out/*"))
+
+
+def test_files_of_others_are_not_written_over(model, program, tmp_path):
+    """Neither in a folder without results, nor beside results, nor where the data lie."""
+    folder, _ = model
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "logits.npy").write_text("mine")
+    with pytest.raises(CommandFailed, match=f"error: '--output-dir' '{out}' holds 'logits.npy', and no prediction or training has written to it"):
+        predict(program, folder, out, outputs="logits")
+    (out / ".gpuopt-results").touch()
+    with pytest.raises(CommandFailed, match=f"error: '{out}/logits.npy' is none of the results that '.gpuopt-prediction' lists"):
+        predict(program, folder, out, outputs="logits")
+    predict(program, folder, out, outputs="best")
+    (out / "x.npy").write_bytes((folder / "x.npy").read_bytes())
+    with pytest.raises(CommandFailed, match=f"error: --data: '{out}/x.npy' lies in the output folder '{out}', whose results are replaced"):
+        predict(program, out, out, outputs="maps/relu")
+    assert (out / "logits.npy").read_text() == "mine"
+    assert (out / ".gpuopt-prediction").read_text().splitlines()[1:] == ["best.npy"] and (out / "best.npy").exists()
 
 
 def test_an_output_folder_below_a_file(model, program):
@@ -211,7 +230,7 @@ def test_in_one_go(model, run_gpuopt, tmp_path):
     # Predictions in the folder of the run leave all of it as it was.
     before = sorted(path.name for path in (tmp_path / "run").iterdir())
     run_gpuopt("predict", tmp_path / "run", *files, "-o", tmp_path / "run", "--outputs=logits")
-    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == sorted([*before, "predictor", "logits.npy"])
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == sorted([*before, ".gpuopt-prediction", "predictor", "logits.npy"])
 
 
 def test_pictures_are_seen_as_the_run_has_seen_them(model, run_gpuopt, tmp_path):
@@ -253,11 +272,12 @@ def test_pictures_are_seen_as_the_run_has_seen_them(model, run_gpuopt, tmp_path)
     samples = [json.loads(line) for line in (tmp_path / "arrays" / "samples.jsonl").read_text().splitlines()]
     assert samples == [{"sample": i, "file": name} for i, name in enumerate(["cat/0.jpg", "cat/1.jpg", "dog/0.jpg", "dog/1.jpg"])]
     assert f"wrote {tmp_path}/arrays/samples.jsonl: the files of the samples" in output
-    # Arrays of other samples have no files of these; a list that is no prediction's stays.
+    # The next prediction replaces all results, but a list that is no prediction's stays.
     run_gpuopt("predict", tmp_path / "run", *flags, f"--data=x={folder / 'x.npy'}", "-o", tmp_path / "arrays", "--top-k=1")
-    assert (tmp_path / "arrays" / "samples.jsonl").exists(), "the arrays are those of before"
+    assert sorted(path.name for path in (tmp_path / "arrays").iterdir()) == [".gpuopt-prediction", "logits.jsonl", "predictor"]
     output = run_gpuopt("predict", tmp_path / "run", *flags, f"--data=x={folder / 'x.npy'}", "-o", tmp_path / "arrays")
-    assert not (tmp_path / "arrays" / "samples.jsonl").exists() and "samples.jsonl" not in output
+    assert sorted(path.name for path in (tmp_path / "arrays").iterdir()) == [".gpuopt-prediction", "logits.npy", "predictor"]
+    assert "samples.jsonl" not in output
     (tmp_path / "arrays" / "samples.jsonl").write_text('{"sample": 0, "text": "of the user"}\n')
     run_gpuopt("predict", tmp_path / "run", *flags, f"--data=x={folder / 'x.npy'}", "-o", tmp_path / "arrays")
     assert (tmp_path / "arrays" / "samples.jsonl").exists(), "no prediction has written it"

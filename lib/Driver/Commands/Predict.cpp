@@ -11,16 +11,35 @@
 #include "Files/JoinPath.h"
 #include "Files/OutputDirectory.h"
 #include "gpuopt/Driver/Driver.h"
-#include "gpuopt/device/folder_lock.h"
+#include "gpuopt/predictor/result_folder.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_names.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
 using namespace gpuopt;
 
-/// The folder of the program below that of the results. The program of a
-/// training may lie beside it.
-static constexpr StringLiteral kPredictorFolder = "predictor";
+/// Returns why the folder of the results cannot be written to, or nothing: it
+/// holds the files of somebody else, or the data that are read.
+static std::string whyNoResults(const DriverOptions &options) {
+  const std::string &folder = options.outputDir;
+  try {
+    std::string why = why_no_results(folder);
+    if (!why.empty())
+      return "output directory " + why;
+    for (StringRef file : options.data.files)
+      if (why.empty())
+        why =
+            why_not_beside_data(folder, "--data", file.split('=').second.str());
+    if (why.empty() && !options.data.tokens.empty())
+      why = why_not_beside_data(folder, "--tokens", options.data.tokens);
+    if (const std::string &prompts = options.emission.settings.prompts;
+        why.empty() && !prompts.empty())
+      why = why_not_beside_data(folder, "--prompts", prompts);
+    return why;
+  } catch (const std::exception &error) {
+    return error.what();
+  }
+}
 
 /// Locks the folder of the results, which is created. Returns what is in the
 /// way, or nothing.
@@ -37,6 +56,8 @@ static std::string lockFolder(const std::string &folder,
 }
 
 int gpuopt::predictModel(const DriverOptions &options) {
+  if (std::string why = whyNoResults(options); !why.empty())
+    return failure(why);
   // The predictor takes the place of this program, and locks the folder itself.
   std::unique_ptr<FolderLock> lock;
   bool isNew = !sys::fs::exists(options.outputDir);
@@ -51,10 +72,9 @@ int gpuopt::predictModel(const DriverOptions &options) {
       sys::fs::remove(options.outputDir); // unless something is in it
     return status;
   }
-  auto executable = buildProgram(program, *options.target,
-                                 buildCacheFolder(options.outputDir),
-                                 {kPredictorExecutable, "the predictor",
-                                  namesParquet(options.data)});
+  auto executable = buildProgram(
+      program, *options.target, buildCacheFolder(options.outputDir),
+      {kPredictorExecutable, "the predictor", namesParquet(options.data)});
   if (!executable)
     return failure(executable.takeError());
   std::string weights =

@@ -6,10 +6,10 @@
 #include "gpuopt/data/loader.h"
 #include "gpuopt/data/sources.h"
 #include "gpuopt/device/denormals.h"
-#include "gpuopt/device/folder_lock.h"
 #include "gpuopt/device/wait_policy.h"
 #include "gpuopt/predictor/generator.h"
 #include "gpuopt/predictor/result_files.h"
+#include "gpuopt/predictor/result_folder.h"
 #include "gpuopt/predictor/settings.h"
 #include "gpuopt/trainer/session.h"
 
@@ -57,10 +57,10 @@ public:
       predict(std::min(program.batch_size, loader->sample_count() - done),
               done);
     }
-    if (s.top_k == 0 && names.files.empty())
-      remove_samples(samples_path()); // they are not those of these arrays
+    folder->remove_earlier();
     for (const auto &result : results)
       result->commit();
+    folder->finish();
     tell_results(seconds_since(start));
   }
 
@@ -83,7 +83,8 @@ private:
     const auto prompts = read_prompts(s.prompts, generator.vocabulary_size());
     generator.expect_capacity(prompts);
     open_session();
-    make_output_folder();
+    folder = std::make_unique<ResultFolder>(s.output_dir);
+    const std::string path = folder->add("generated.jsonl");
     announce(int64_t(prompts.size()), "prompts");
     note_signals();
     const auto start = Clock::now();
@@ -92,8 +93,9 @@ private:
     size_t tokens = 0;
     for (const Tokens &each : generated)
       tokens += each.size();
-    const std::string path = s.output_dir + "/generated.jsonl";
+    folder->remove_earlier();
     write_generated(path, generated);
+    folder->finish();
     printf("wrote %s: the tokens that follow %zu prompts\n%.1f tokens/s\n",
            path.c_str(), prompts.size(), double(tokens) / seconds_since(start));
   }
@@ -110,7 +112,6 @@ private:
       found.classes.push_back(line);
     return found;
   }
-  std::string samples_path() const { return s.output_dir + "/samples.jsonl"; }
 
   //===--------------------------------------------------------------------===//
   // Outputs
@@ -188,30 +189,22 @@ private:
     return *found;
   }
 
-  void make_output_folder() {
-    std::error_code code;
-    std::filesystem::create_directories(s.output_dir, code);
-    if (code)
-      throw Error("cannot create '--output-dir' '" + s.output_dir +
-                  "': " + code.message());
-    lock = std::make_unique<FolderLock>(s.output_dir, "another prediction");
-  }
   void open_results() {
-    make_output_folder();
+    folder = std::make_unique<ResultFolder>(s.output_dir);
     std::set<std::string> taken;
     for (const TensorInfo *output : outputs) {
-      const std::string path =
-          s.output_dir + "/" + file_name_of(output->name, taken);
+      const std::string name = file_name_of(output->name, taken);
       if (s.top_k > 0)
         results.push_back(std::make_unique<TopClassesFile>(
-            path + ".jsonl", *output, s.top_k, names));
+            folder->add(name + ".jsonl"), *output, s.top_k, names));
       else
-        results.push_back(std::make_unique<ArrayFile>(path + ".npy", *output,
-                                                      loader->sample_count()));
+        results.push_back(std::make_unique<ArrayFile>(
+            folder->add(name + ".npy"), *output, loader->sample_count()));
       batch.resize(std::max(batch.size(), output->bytes));
     }
     if (s.top_k == 0 && !names.files.empty())
-      results.push_back(std::make_unique<SamplesFile>(samples_path(), names));
+      results.push_back(
+          std::make_unique<SamplesFile>(folder->add("samples.jsonl"), names));
   }
 
   //===--------------------------------------------------------------------===//
@@ -286,7 +279,7 @@ private:
   const std::vector<const TensorInfo *> outputs; // those that are written
   Session session;
   StepWaiting waiting;
-  std::unique_ptr<FolderLock> lock; // of the output folder
+  std::unique_ptr<ResultFolder> folder;
   PredictionNames names;
   std::unique_ptr<Loader> loader;
   std::vector<std::unique_ptr<ResultFile>> results;

@@ -8,8 +8,6 @@
 #include "gpuopt/program/program.h"
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <numeric>
 #include <set>
@@ -202,17 +200,6 @@ private:
   AtomicFile file;
   int64_t count = 0; // of samples so far
 };
-
-// Removes the files of the samples that an earlier prediction has written. What
-// is no such file stays.
-inline void remove_samples(const std::string &path) {
-  std::ifstream file(path);
-  std::string line;
-  std::error_code code;
-  if (std::getline(file, line) &&
-      line.rfind("{\"sample\": 0, \"file\": ", 0) == 0)
-    std::filesystem::remove(path, code);
-}
 
 // What a language model has added to each prompt, a line of JSON each:
 // {"prompt": 0, "tokens": [11, 314]}.

@@ -1,9 +1,29 @@
 // Reads the flags of a predictor: those of the table that it takes.
 #pragma once
 
+#include "gpuopt/predictor/result_folder.h"
 #include "gpuopt/trainer/settings.h"
 
 namespace gpuopt {
+
+namespace detail {
+// Throws an Error where results in the output folder would come in the way of
+// somebody's files.
+inline void check_results(const Settings &s) {
+  if (const std::string why = why_no_results(s.output_dir); !why.empty())
+    throw Error("'--output-dir' " + why);
+  std::vector<std::pair<std::string, std::string>> read;
+  for (const auto &[input, file] : s.train.files)
+    read.emplace_back("--data", file);
+  read.emplace_back("--tokens", s.train.tokens);
+  read.emplace_back("--prompts", s.prompts);
+  for (const auto &[flag, value] : read)
+    if (const std::string why =
+            value.empty() ? "" : why_not_beside_data(s.output_dir, flag, value);
+        !why.empty())
+      throw Error(why);
+}
+} // namespace detail
 
 // Returns the settings of a prediction.
 inline Settings parse_prediction(int argc, char **argv,
@@ -30,6 +50,7 @@ inline Settings parse_prediction(int argc, char **argv,
   detail::check_readable("--class-names", s.class_names);
   detail::check_readable("--weights", s.weights);
   detail::check_readable("--constants", s.constants);
+  detail::check_results(s);
   return s;
 }
 

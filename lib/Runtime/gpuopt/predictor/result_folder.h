@@ -1,0 +1,158 @@
+// The folder of a prediction's results, which the next prediction into it
+// replaces as a whole. A mark lists what a prediction has written there;
+// nothing else is written over or removed.
+#pragma once
+
+#include "gpuopt/data/data_path.h"
+#include "gpuopt/device/atomic_file.h"
+#include "gpuopt/device/folder_lock.h"
+#include "gpuopt/trainer/folder_marks.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gpuopt {
+
+// The mark: a title, and below it the names of the files.
+constexpr char kPredictionMark[] = ".gpuopt-prediction";
+constexpr char kPredictionTitle[] =
+    "Written by gpuopt predict, which replaces what is listed here:";
+// The folder of the program below the results of `gpuopt predict`.
+constexpr char kPredictorFolder[] = "predictor";
+
+// Whether a prediction has written to a folder, or has begun to.
+inline bool holds_prediction(const std::filesystem::path &folder) {
+  std::error_code code;
+  return std::filesystem::exists(folder / kPredictionMark, code) ||
+         holds_program(folder / kPredictorFolder);
+}
+
+// Returns the names of the files that predictions have written to a folder.
+inline std::vector<std::string>
+results_of_prediction(const std::filesystem::path &folder) {
+  std::ifstream mark(folder / kPredictionMark);
+  std::vector<std::string> names;
+  std::string line;
+  if (!std::getline(mark, line) || line != kPredictionTitle)
+    return names;
+  while (std::getline(mark, line))
+    if (!line.empty() && line.find('/') == std::string::npos)
+      names.push_back(line);
+  return names;
+}
+
+// Returns why no results may be written to a folder, or nothing: it holds what
+// neither a prediction nor a training has written.
+inline std::string why_no_results(const std::string &folder) {
+  if (is_vacant(folder) || holds_prediction(folder) || holds_results(folder))
+    return "";
+  std::error_code code;
+  if (!is_folder(folder))
+    return "'" + folder + "' is no folder; choose another path";
+  const std::filesystem::directory_iterator entry(folder, code), end;
+  if (code || entry == end)
+    return "'" + folder + "' cannot be read: " + code.message();
+  return "'" + folder + "' holds '" + entry->path().filename().string() +
+         "', and no prediction or training has written to it; choose a new or "
+         "an empty folder";
+}
+
+// Whether a path is that of a folder or of something below it.
+inline bool lies_in(const std::filesystem::path &path,
+                    const std::filesystem::path &folder) {
+  const auto ends =
+      std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
+  return ends.first == folder.end();
+}
+
+// Returns why results may not be written to a folder where a flag names data,
+// or nothing: the data would be replaced, or the results be read as data.
+inline std::string why_not_beside_data(const std::string &folder,
+                                       const std::string &flag,
+                                       const std::string &value) {
+  std::error_code code;
+  auto whole = [&](const std::string &path) {
+    std::filesystem::path found = std::filesystem::weakly_canonical(
+        std::filesystem::absolute(path), code);
+    return found.has_filename() ? found : found.parent_path();
+  };
+  const std::filesystem::path results = whole(folder);
+  for (const std::string &file : files_of(value)) {
+    if (lies_in(whole(file), results))
+      return flag + ": '" + file + "' lies in the output folder '" + folder +
+             "', whose results are replaced; choose another folder";
+    if (is_folder(file) && lies_in(results, whole(file)))
+      return flag + ": the output folder '" + folder +
+             "' lies in the folder of data '" + file +
+             "', and would be read as a part of it; choose another folder";
+  }
+  return "";
+}
+
+// A folder that one prediction writes to. It is created and locked.
+class ResultFolder {
+public:
+  explicit ResultFolder(const std::string &path) : path(path) {
+    std::error_code code;
+    std::filesystem::create_directories(path, code);
+    if (code)
+      throw Error("cannot create '--output-dir' '" + path +
+                  "': " + code.message());
+    lock = std::make_unique<FolderLock>(path, "another prediction");
+    earlier = results_of_prediction(path);
+  }
+
+  // Returns the path of a new result.
+  std::string add(const std::string &name) {
+    const std::string file = path + "/" + name;
+    std::error_code code;
+    if (std::filesystem::exists(file, code) && !has(earlier, name))
+      throw Error("'" + file + "' is none of the results that '" +
+                  kPredictionMark +
+                  "' lists, and would be replaced; move it, or choose another "
+                  "folder");
+    names.push_back(name);
+    return file;
+  }
+
+  // Removes the earlier results, which takes place before the first of the new
+  // ones gets its name. The mark lists both, however the process ends.
+  void remove_earlier() {
+    std::vector<std::string> all = names;
+    for (const std::string &name : earlier)
+      if (!has(all, name))
+        all.push_back(name);
+    write_mark(all);
+    std::error_code code;
+    for (const std::string &name : earlier)
+      std::filesystem::remove(path + "/" + name, code);
+  }
+
+  // Ends the list of earlier results, once the new ones have their names.
+  void finish() { write_mark(names); }
+
+private:
+  static bool has(const std::vector<std::string> &all,
+                  const std::string &name) {
+    return std::find(all.begin(), all.end(), name) != all.end();
+  }
+  void write_mark(const std::vector<std::string> &all) const {
+    std::string text = std::string(kPredictionTitle) + "\n";
+    for (const std::string &name : all)
+      text += name + "\n";
+    AtomicFile mark(path + "/" + kPredictionMark);
+    mark.write(text.data(), text.size());
+    mark.commit();
+  }
+
+  const std::string path;
+  std::unique_ptr<FolderLock> lock;
+  std::vector<std::string> earlier, names;
+};
+
+} // namespace gpuopt

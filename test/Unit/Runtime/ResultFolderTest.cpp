@@ -1,0 +1,138 @@
+// What a prediction may write over and remove in its output folder.
+
+#include "Files.h"
+
+#include "gpuopt/predictor/result_folder.h"
+
+#include <gtest/gtest.h>
+
+namespace gpuopt {
+namespace {
+
+void put(const std::string &path, const std::string &text = "theirs") {
+  std::filesystem::create_directories(folder_above(path));
+  std::ofstream(path) << text;
+}
+
+// Writes results as a prediction does.
+void predict(const std::string &folder, const std::vector<std::string> &names) {
+  ResultFolder results(folder);
+  std::vector<std::string> paths;
+  for (const std::string &name : names)
+    paths.push_back(results.add(name));
+  results.remove_earlier();
+  for (const std::string &path : paths)
+    put(path, "predicted");
+  results.finish();
+}
+
+std::string error_of_add(const std::string &folder, const std::string &name) {
+  return error_of([&] { ResultFolder(folder).add(name); });
+}
+
+TEST(ResultFolder, TakesFoldersThatGpuoptHasWrittenAlone) {
+  TemporaryFolder folder;
+  EXPECT_EQ(why_no_results(folder / "new/one"), "");
+  std::filesystem::create_directory(folder / "empty");
+  EXPECT_EQ(why_no_results(folder / "empty"), "");
+  put(folder / "pictures/cat/a.jpg");
+  EXPECT_EQ(why_no_results(folder / "pictures"),
+            "'" + folder / "pictures" +
+                "' holds 'cat', and no prediction or training has written to "
+                "it; choose a new or an empty folder");
+  put(folder / "file");
+  EXPECT_EQ(why_no_results(folder / "file"),
+            "'" + folder / "file" + "' is no folder; choose another path");
+  put(folder / "run/.gpuopt-results");
+  EXPECT_EQ(why_no_results(folder / "run"), "");
+  put(folder / "begun/predictor/.gpuopt");
+  EXPECT_EQ(why_no_results(folder / "begun"), "");
+  predict(folder / "results", {"y.npy"});
+  EXPECT_EQ(why_no_results(folder / "results"), "");
+}
+
+TEST(ResultFolder, ReplacesEarlierResultsAsAWhole) {
+  TemporaryFolder folder;
+  const std::string path = folder / "out";
+  predict(path, {"y.npy", "samples.jsonl"});
+  put(path + "/notes.txt");
+  predict(path, {"y.jsonl"});
+  EXPECT_FALSE(std::filesystem::exists(path + "/y.npy"));
+  EXPECT_FALSE(std::filesystem::exists(path + "/samples.jsonl"));
+  EXPECT_EQ(read_file(path + "/notes.txt"), "theirs");
+  EXPECT_EQ(read_file(path + "/" + kPredictionMark),
+            std::string(kPredictionTitle) + "\ny.jsonl\n");
+  // What is no longer listed is somebody else's.
+  put(path + "/y.npy");
+  predict(path, {"y.jsonl"});
+  EXPECT_EQ(read_file(path + "/y.npy"), "theirs");
+}
+
+TEST(ResultFolder, WritesOverNoFileOfOthers) {
+  TemporaryFolder folder;
+  const std::string path = folder / "run";
+  put(path + "/.gpuopt-results");
+  put(path + "/logits.npy");
+  EXPECT_EQ(error_of_add(path, "logits.npy"),
+            "'" + path +
+                "/logits.npy' is none of the results that "
+                "'.gpuopt-prediction' lists, and would be replaced; move it, "
+                "or choose another folder");
+  EXPECT_EQ(error_of_add(path, "scores.npy"), "no error");
+  predict(path, {"scores.npy"});
+  EXPECT_EQ(error_of_add(path, "scores.npy"), "no error");
+  EXPECT_EQ(read_file(path + "/logits.npy"), "theirs");
+}
+
+TEST(ResultFolder, KnowsWhatAKilledPredictionHasLeft) {
+  TemporaryFolder folder;
+  const std::string path = folder / "out";
+  predict(path, {"old.npy"});
+  {
+    ResultFolder results(path);
+    put(results.add("new.npy") + ".part");
+    results.remove_earlier();
+    put(path + "/new.npy");
+  }
+  EXPECT_FALSE(std::filesystem::exists(path + "/old.npy"));
+  predict(path, {"last.npy"});
+  EXPECT_FALSE(std::filesystem::exists(path + "/new.npy"));
+}
+
+TEST(ResultFolder, AMarkReachesIntoNoOtherFolder) {
+  TemporaryFolder folder;
+  const std::string path = folder / "out";
+  put(folder / "mine.npy");
+  put(path + "/" + kPredictionMark,
+      std::string(kPredictionTitle) + "\n../mine.npy\n");
+  predict(path, {"y.npy"});
+  EXPECT_EQ(read_file(folder / "mine.npy"), "theirs");
+}
+
+TEST(ResultFolder, LiesNotBesideItsData) {
+  TemporaryFolder folder;
+  put(folder / "out/x.npy");
+  put(folder / "pictures/cat/a.jpg");
+  auto why = [&](const std::string &out, const std::string &data) {
+    return why_not_beside_data(folder / out, "--data", folder / data);
+  };
+  EXPECT_EQ(why("out", "out/x.npy"),
+            "--data: '" + folder / "out/x.npy" +
+                "' lies in the output folder '" + folder / "out" +
+                "', whose results are replaced; choose another folder");
+  EXPECT_EQ(why("pictures/out", "pictures"),
+            "--data: the output folder '" + folder / "pictures/out" +
+                "' lies in the folder of data '" + folder / "pictures" +
+                "', and would be read as a part of it; choose another folder");
+  EXPECT_NE(why("out/../out/", "out/x.npz:images"), "");
+  EXPECT_NE(why("pictures", "pictures/"), "");
+  EXPECT_NE(why("out", "out/x-{0..1}.tar:jpg"), "");
+  EXPECT_EQ(why("out2", "out/x.npy"), "");
+  EXPECT_EQ(why("ou", "out/x.npy"), "");
+  EXPECT_EQ(why("predicted", "pictures"), "");
+  std::filesystem::create_symlink(folder / "out", folder / "link");
+  EXPECT_NE(why("link", "out/x.npy"), "");
+}
+
+} // namespace
+} // namespace gpuopt
