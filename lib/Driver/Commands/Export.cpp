@@ -12,6 +12,7 @@
 #include "Files/TrainedWeights.h"
 #include "gpuopt/Driver/Driver.h"
 #include "gpuopt/Import/Onnx/ReplaceWeights.h"
+#include "gpuopt/Support/CheckOutput.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_names.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -63,6 +64,8 @@ public:
     if (!options.adapter.empty())
       if (problem = adapter.load(options.adapter); !problem.empty())
         return failure("--merge-lora: " + problem);
+    if (llvm::Error error = checkTarget())
+      return failure(std::move(error));
     MLIRContext context;
     context.getDiagEngine().registerHandler([](Diagnostic &diagnostic) {
       failure(diagnostic.str());
@@ -86,6 +89,17 @@ public:
   }
 
 private:
+  /// Fails if the file to write is one of those that are read.
+  llvm::Error checkTarget() {
+    std::vector<std::string> inputs{model, file};
+    if (!options.adapter.empty())
+      for (StringRef name :
+           {"adapter_config.json", "adapter_model.safetensors"})
+        inputs.push_back(joinPath(options.adapter, name));
+    return checkOutput(options.file,
+                       SmallVector<StringRef>(inputs.begin(), inputs.end()));
+  }
+
   /// Reads weights that a loop of one's own may have saved; returns what is
   /// wrong.
   std::string loadFile() {

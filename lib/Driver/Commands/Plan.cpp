@@ -261,9 +261,12 @@ static llvm::Error checkFiles(const DriverOptions &options) {
   auto check = [&](StringRef flag, const std::string &file) -> llvm::Error {
     if (file.empty())
       return llvm::Error::success();
-    llvm::Error error = checkOutput(
-        file, {options.model, schedule.device, schedule.profileCosts,
-               options.pipeline.precision.policyFile});
+    SmallVector<StringRef> inputs{options.model, schedule.device,
+                                  schedule.profileCosts,
+                                  options.pipeline.precision.policyFile};
+    for (auto &[name, constant] : options.import.constantInputs)
+      inputs.push_back(constant.file);
+    llvm::Error error = checkOutput(file, inputs);
     if (!error)
       return error;
     return llvm::createStringError("--" + flag + ": " +

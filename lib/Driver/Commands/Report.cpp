@@ -7,11 +7,15 @@
 
 #include "Commands/Process.h"
 #include "Commands/RunPlanner.h"
+#include "Files/JoinPath.h"
+#include "Files/SourceModel.h"
 #include "Report/RunPage.h"
 #include "gpuopt/Driver/Runs.h"
 #include "gpuopt/Planning/Bytes.h"
 #include "gpuopt/Support/CheckOutput.h"
 #include "gpuopt/Support/WriteFile.h"
+#include "gpuopt/Target/Cxx/PlanVersion.h"
+#include "gpuopt/trainer/profiling/profile_files.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -186,6 +190,24 @@ static void nameApart(std::vector<ShownRun> &runs) {
       run.name = run.folder;
 }
 
+/// Fails if the page would replace a file of the runs that it shows.
+static Error checkPage(const ReportOptions &options) {
+  for (const std::string &folder : options.runs) {
+    std::string model;
+    if (Expected<std::string> found = findSourceModel(folder))
+      model = *found;
+    else
+      consumeError(found.takeError());
+    if (Error error = checkOutput(
+            options.file,
+            {joinPath(folder, kMetricsFile), joinPath(folder, kRunTraitsFile),
+             joinPath(folder, kPlanFile),
+             joinPath(joinPath(folder, kProfileFolder), kProfileFile), model}))
+      return createStringError("-o: " + toString(std::move(error)));
+  }
+  return Error::success();
+}
+
 int gpuopt::reportRuns(const ReportOptions &options) {
   if (Error error = checkOutput(options.file, {options.plan}))
     return failure("-o: " + toString(std::move(error)));
@@ -196,6 +218,8 @@ int gpuopt::reportRuns(const ReportOptions &options) {
       return failure(run.takeError());
     page.runs.push_back(std::move(*run));
   }
+  if (Error error = checkPage(options))
+    return failure(std::move(error));
   nameApart(page.runs);
   if (!options.plan.empty()) {
     Expected<json::Array> curve = readCurve(options.plan);
