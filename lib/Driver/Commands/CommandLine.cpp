@@ -234,6 +234,7 @@ int gpuopt::driverMain(int count, char **given) {
   nameHelpFlags();
   hideFlagsOfLibraries();
   setVersionPrinter("gpuopt");
+  acceptUnderscores(arguments);
   if (std::string error = findFlagError(argc, argv); !error.empty())
     return usage(error);
   std::string errors;

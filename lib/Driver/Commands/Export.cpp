@@ -8,6 +8,7 @@
 #include "Commands/Process.h"
 #include "Files/JoinPath.h"
 #include "Files/LoraAdapter.h"
+#include "Files/OtherFormats.h"
 #include "Files/SourceModel.h"
 #include "Files/TrainedWeights.h"
 #include "gpuopt/Driver/Driver.h"
@@ -48,6 +49,11 @@ public:
     // With an adapter, the weights may be those that the model has.
     bool isWeights = StringRef(options.run).ends_with(".safetensors");
     bool isModel = !isWeights && llvm::sys::fs::is_regular_file(options.run);
+    if (llvm::Error error =
+            llvm::joinErrors(isWeights ? llvm::Error::success()
+                                       : refuseOtherFormats(options.run),
+                             refuseOtherFormats(options.model)))
+      return failure(std::move(error));
     if (isModel && options.adapter.empty())
       return failure("'" + options.run +
                      "' is a file: expects the folder of a run, a "

@@ -8,6 +8,7 @@
 #include "Files/ConstantInputs.h"
 #include "Files/DataShapes.h"
 #include "Files/JoinPath.h"
+#include "Files/OtherFormats.h"
 #include "Files/RunFiles.h"
 #include "Files/SourceModel.h"
 #include "Files/TrainedPictures.h"
@@ -151,6 +152,11 @@ Error gpuopt::collectModel(DriverOptions &options) {
       return error;
   if (!predictCommand() && sys::fs::is_directory(model))
     return describeFolder(model);
+  if (Error error =
+          refuseOtherFormats(options.model, trainCommand()     ? "--init-from"
+                                            : predictCommand() ? "--weights"
+                                                               : ""))
+    return error;
   options.emission.modelName = sys::path::stem(options.model).str();
   for (const std::string &dim : dims)
     if (Error error = options.import.addDimension(dim))

@@ -49,11 +49,20 @@ static std::string describeUnknownFlag(StringRef name,
                        : error + "; did you mean --" + meant + "?";
 }
 
-std::string gpuopt::describeUnknownCommand(StringRef name) {
-  std::vector<std::string> names;
+/// Returns the command that a name was probably meant to be: the one that it is
+/// the beginning of, or the nearest spelling.
+static std::string commandMeantBy(StringRef name) {
+  std::vector<std::string> names{"help"}, longer;
   for (cl::SubCommand *command : allCommands())
     names.push_back(command->getName().str());
-  std::string meant = flag_meant_by(name, names);
+  copy_if(names, std::back_inserter(longer), [&](StringRef command) {
+    return name.size() > 1 && command.starts_with(name);
+  });
+  return longer.size() == 1 ? longer.front() : flag_meant_by(name, names);
+}
+
+std::string gpuopt::describeUnknownCommand(StringRef name) {
+  std::string meant = commandMeantBy(name);
   return "there is no command '" + name.str() + "'" +
          (meant.empty() ? "" : "; did you mean '" + meant + "'?");
 }
@@ -193,7 +202,28 @@ static bool seemsToBeAGroup(StringRef argument, cl::SubCommand &command) {
          flagGivenBy(argument.substr(1, 2), command);
 }
 
+void gpuopt::acceptUnderscores(std::vector<char *> &arguments) {
+  for (cl::SubCommand *command : allCommands()) {
+    if (arguments.size() < 3 || arguments[1] != command->getName())
+      continue;
+    for (char *argument : drop_begin(arguments, 2)) {
+      StringRef given = argument;
+      if (!given.starts_with("--") || flagGivenBy(given, *command))
+        continue;
+      std::string dashed = given.split('=').first.str();
+      std::replace(dashed.begin(), dashed.end(), '_', '-');
+      if (flagGivenBy(dashed, *command))
+        std::copy(dashed.begin(), dashed.end(), argument);
+    }
+  }
+}
+
 std::string gpuopt::findFlagError(int argc, char **argv) {
+  if (argc > 1 && StringRef(argv[1]).starts_with("--h") &&
+      !flagGivenBy(argv[1], cl::SubCommand::getTopLevel()) &&
+      StringRef(argv[1]) != "--help-all")
+    return describeUnknownFlag(StringRef(argv[1]).split('=').first.ltrim('-'),
+                               cl::SubCommand::getTopLevel());
   for (cl::SubCommand *command : allCommands()) {
     if (argc < 3 || argv[1] != command->getName())
       continue;

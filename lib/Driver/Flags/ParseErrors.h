@@ -37,6 +37,11 @@ std::string keepHelpAlone(std::vector<char *> &arguments);
 template <class T>
 llvm::StringRef whatIsNeeded(llvm::StringRef text);
 
+/// Replaces underscores in the names of flags by dashes where that makes them
+/// flags of the command: --learning_rate is --learning-rate, as others spell
+/// it.
+void acceptUnderscores(std::vector<char *> &arguments);
+
 /// Keeps the error unless there is an earlier one. Returns true, as LLVM's
 /// parsers do when they fail.
 bool noteValueError(const std::string &error);

@@ -56,8 +56,8 @@ public:
       throw Error("unexpected argument '" + argument +
                   "'; --help lists the flags");
     const size_t equals = argument.find('=');
-    const std::string name =
-        argument.substr(2, equals == std::string::npos ? equals : equals - 2);
+    const std::string name = known_name(
+        argument.substr(2, equals == std::string::npos ? equals : equals - 2));
     const Entry &entry = find(name);
     seen.insert(name);
     const bool has_value = equals != std::string::npos;
@@ -76,6 +76,14 @@ private:
     bool is_toggle;
     Set set;
   };
+  // Returns a name with dashes for underscores, if that makes it one of a flag:
+  // as --learning_rate for --learning-rate.
+  std::string known_name(const std::string &name) const {
+    std::string dashed = name;
+    std::replace(dashed.begin(), dashed.end(), '_', '-');
+    return entries.count(dashed) > 0 || others.count(dashed) > 0 ? dashed
+                                                                 : name;
+  }
   const Entry &find(const std::string &name) const {
     const auto found = entries.find(name);
     if (found != entries.end())
