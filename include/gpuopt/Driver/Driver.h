@@ -53,6 +53,9 @@ struct DriverOptions {
     /// The file for what is alive at each op; empty: none.
     std::string memoryTimeline;
   } plan;
+  /// Where the results of `train` go, in which its program lies; empty for the
+  /// other commands.
+  std::string resultsDir;
   /// The weights for `predict`; empty for those in the model.
   std::string weights;
 };

@@ -9,6 +9,7 @@
 #include "Commands/Compilation.h"
 #include "Commands/NextSteps.h"
 #include "Commands/Process.h"
+#include "Commands/Resume.h"
 #include "Files/DataFiles.h"
 #include "Files/OutputDirectory.h"
 #include "Files/RuntimeFiles.h"
@@ -206,6 +207,8 @@ int gpuopt::compileModel(const DriverOptions &options) {
     return failure(std::move(error));
   emission.modelHash = compilation.getModelHash().str();
   emission.compiled = decidingFlags(options.pipeline);
+  if (llvm::Error error = checkResume(options, module, emission))
+    return failure(std::move(error));
   FailureOr<ProgramFiles> files = emitProgram(module, emission);
   if (failed(files))
     return 1;

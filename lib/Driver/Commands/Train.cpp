@@ -7,6 +7,7 @@
 
 #include "Build/BuildCache.h"
 #include "Commands/Process.h"
+#include "Commands/Resume.h"
 #include "Files/DataFiles.h"
 #include "Files/JoinPath.h"
 #include "Files/OutputDirectory.h"
@@ -40,8 +41,11 @@ static std::string ownPath() {
 
 int gpuopt::trainModel(const DriverOptions &options) {
   DriverOptions compile = options;
+  compile.resultsDir = options.outputDir;
   if (Error error = OutputDirectory::checkResults(options.outputDir,
                                                   options.emission.settings))
+    return failure(std::move(error));
+  if (Error error = checkResume(compile))
     return failure(std::move(error));
   std::shared_ptr<void> lock;
   // The lock is held until the trainer takes the place of this program, and

@@ -1,0 +1,61 @@
+//===- ResumedRun.cpp - The checkpoint that a run goes on from ------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Files/ResumedRun.h"
+
+#include "gpuopt/trainer/checkpoints/resume.h"
+
+using namespace gpuopt;
+
+/// Returns the checkpoint that the trainer would look at first; nothing if
+/// there is none.
+static std::string firstCheckpoint(const ResumingRun &run) {
+  if (run.resume != "auto")
+    return run.resume;
+  const auto found = checkpoints_in(run.outputDir);
+  return found.empty() ? "" : found.back().path;
+}
+
+static bool isWhole(const std::string &checkpoint) {
+  try {
+    check_whole(checkpoint);
+    return true;
+  } catch (const Error &) {
+    return false;
+  }
+}
+
+std::string gpuopt::whyNotResumed(const ResumingRun &run) {
+  const std::string checkpoint = firstCheckpoint(run);
+  std::error_code none;
+  if (checkpoint.empty())
+    return "";
+  try {
+    if (run.resume != "auto" &&
+        !std::filesystem::exists(checkpoint + "/" + kChecksumsFile, none))
+      find_checkpoint(run.resume, run.outputDir, "gpuopt");
+  } catch (const Error &error) {
+    return error.what();
+  }
+  if (!std::filesystem::exists(checkpoint + "/" + kRunStateFile, none))
+    return "";
+  try {
+    const RunState saved = read_run_state(checkpoint + "/" + kRunStateFile);
+    RunState now;
+    now.optimizer = run.optimizer;
+    now.accumulation_steps = run.accumulationSteps;
+    now.batch_size = run.batchSize > 0 ? run.batchSize : saved.batch_size;
+    now.samples = saved.samples; // which the trainer compares
+    now.model = run.model;
+    now.settings = run.settings;
+    refuse_other_run(checkpoint, saved, now);
+  } catch (const Error &error) {
+    // All of a checkpoint is read only where it would be refused.
+    return isWhole(checkpoint) ? error.what() : "";
+  }
+  return "";
+}
