@@ -86,12 +86,19 @@ static void removeAbandoned(StringRef folder) {
   }
 }
 
-/// Moves the log to `kept`, prints its end, and returns its first error.
+/// Moves the log to `kept`, prints its end unless the program itself has said
+/// what it lacks, and returns its first error.
 static Error buildFailure(StringRef log, StringRef kept) {
   std::string cause;
   if (auto buffer = MemoryBuffer::getFile(log)) {
-    errs() << (*buffer)->getBuffer().take_back(4000);
-    cause = firstErrorOf((*buffer)->getBuffer());
+    StringRef text = (*buffer)->getBuffer();
+    cause = ownErrorOf(text);
+    if (!cause.empty()) {
+      cause += "; gpuopt doctor tells of all that is needed";
+    } else {
+      errs() << text.take_back(4000);
+      cause = firstErrorOf(text);
+    }
   }
   sys::fs::rename(log, kept);
   // This message comes last and names the cause, for a reader who looks only at

@@ -36,6 +36,19 @@ static std::string messageBelow(ArrayRef<StringRef> lines) {
   return message;
 }
 
+std::string gpuopt::ownErrorOf(StringRef log) {
+  SmallVector<StringRef> lines;
+  log.split(lines, '\n');
+  for (auto [index, line] : enumerate(lines)) {
+    // CMake names files below the program's folder by relative paths.
+    StringRef place = line.trim();
+    if (place.consume_front("CMake Error at ") && !place.starts_with("/") &&
+        place.ends_with(" (message):"))
+      return messageBelow(ArrayRef(lines).drop_front(index + 1));
+  }
+  return "";
+}
+
 std::string gpuopt::firstErrorOf(StringRef log) {
   SmallVector<StringRef> lines;
   log.split(lines, '\n');

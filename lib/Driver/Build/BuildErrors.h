@@ -18,6 +18,11 @@ namespace gpuopt {
 /// if the output is empty.
 std::string firstErrorOf(llvm::StringRef log);
 
+/// Returns the text of an error that the program's own CMake files raise, such
+/// as that a library is not found; empty if the log has none. It says what to
+/// do, and the rest of the log adds nothing to it.
+std::string ownErrorOf(llvm::StringRef log);
+
 } // namespace gpuopt
 
 #endif // GPUOPT_LIB_DRIVER_BUILD_BUILDERRORS_H

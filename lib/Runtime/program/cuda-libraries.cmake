@@ -3,8 +3,9 @@
 find_package(CUDAToolkit REQUIRED)
 include(${CMAKE_CURRENT_LIST_DIR}/nvidia-wheels.cmake)
 
-# Header and library from one root; ARGN: file names of the library.
-function(nvidia_library name header)
+# Header and library from one root; ARGN: file names of the library. `title` and
+# `wheel` are for the error where it is not found.
+function(nvidia_library name title wheel header)
   foreach(root ${CUDAToolkit_TARGET_DIR} ${nvidia_wheels} /usr)
     foreach(sub . cu13 cublas cudnn)
       set(inc NOTFOUND)
@@ -22,8 +23,16 @@ function(nvidia_library name header)
       endif()
     endforeach()
   endforeach()
-  message(FATAL_ERROR "no ${header} with ${ARGN}: install nvidia-cublas and nvidia-cudnn-cu13 "
-    "with pip, and set NVIDIA_WHEELS to site-packages/nvidia")
+  list(JOIN ARGN " or " files)
+  list(JOIN nvidia_wheels "', '" wheels)
+  if(NOT wheels)
+    set(wheels "no folder of NVIDIA's wheels")
+  else()
+    set(wheels "'${wheels}'")
+  endif()
+  message(FATAL_ERROR "${title} is not found, ${header} with ${files}, in '${CUDAToolkit_TARGET_DIR}', "
+    "${wheels} or '/usr': install it by 'pip install ${wheel}' and, where python3 does not find "
+    "that, set the environment variable NVIDIA_WHEELS to site-packages/nvidia")
 endfunction()
 
 # Where a program finds CUPTI, which it loads if a profile is asked for, and its
@@ -47,5 +56,14 @@ if(cupti_library)
 endif()
 target_link_libraries(gpuopt_cupti INTERFACE ${CMAKE_DL_LIBS})
 
-nvidia_library(cublasLt cublasLt.h libcublasLt.so libcublasLt.so.13 libcublasLt.so.12)
-nvidia_library(cudnn cudnn.h libcudnn.so libcudnn.so.9)
+# The wheels of CUDA 13 have no number in their names, but that of cuDNN has.
+set(major ${CUDAToolkit_VERSION_MAJOR})
+if(NOT major)
+  set(major 13)
+endif()
+set(cublas_wheel nvidia-cublas)
+if(major EQUAL 12)
+  set(cublas_wheel nvidia-cublas-cu12)
+endif()
+nvidia_library(cublasLt cuBLASLt ${cublas_wheel} cublasLt.h libcublasLt.so libcublasLt.so.13 libcublasLt.so.12)
+nvidia_library(cudnn "cuDNN 9" nvidia-cudnn-cu${major} cudnn.h libcudnn.so libcudnn.so.9)
