@@ -23,12 +23,13 @@ static bool tellsError(StringRef line) {
 }
 
 /// Returns the text of a message of CMake: the lines below the one that names
-/// its place, up to the first empty line that follows some text.
+/// its place, up to the first empty line that follows some text, or to the call
+/// stack.
 static std::string messageBelow(ArrayRef<StringRef> lines) {
   std::string message;
   for (StringRef line : lines) {
     line = line.trim();
-    if (line.empty() && !message.empty())
+    if ((line.empty() && !message.empty()) || line.starts_with("Call Stack ("))
       break;
     if (!line.empty())
       message += (message.empty() ? "" : " ") + line.str();

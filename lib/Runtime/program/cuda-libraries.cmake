@@ -24,15 +24,15 @@ function(nvidia_library name title wheel header)
     endforeach()
   endforeach()
   list(JOIN ARGN " or " files)
-  list(JOIN nvidia_wheels "', '" wheels)
-  if(NOT wheels)
-    set(wheels "no folder of NVIDIA's wheels")
-  else()
-    set(wheels "'${wheels}'")
+  set(places ${CUDAToolkit_TARGET_DIR} ${nvidia_wheels} /usr)
+  list(JOIN places "' and '" where)
+  set(without "")
+  if(NOT nvidia_wheels)
+    set(without ", and python3 finds no wheels of NVIDIA")
   endif()
-  message(FATAL_ERROR "${title} is not found, ${header} with ${files}, in '${CUDAToolkit_TARGET_DIR}', "
-    "${wheels} or '/usr': install it by 'pip install ${wheel}' and, where python3 does not find "
-    "that, set the environment variable NVIDIA_WHEELS to site-packages/nvidia")
+  message(FATAL_ERROR "${title} is not found: '${where}' lack ${header} with ${files}${without}; "
+    "install it by 'pip install ${wheel}' and, where python3 does not find that, set the "
+    "environment variable NVIDIA_WHEELS to site-packages/nvidia")
 endfunction()
 
 # Where a program finds CUPTI, which it loads if a profile is asked for, and its
