@@ -100,7 +100,9 @@ static constexpr double kAttentionInstructions = 12;
 /// The backward computes probabilities twice, and the gradients of scores. Its
 /// two kernels issued 42 and 46 instructions for a pair on an H200, as Nsight
 /// Compute counts them, addresses and copies included, in 0.5 to 0.6 of the
-/// clocks; with the products' time beside it that is about their time.
+/// clocks; with the products' time beside it that is about their time. Their
+/// tiles have half to three quarters of these instructions since then
+/// (docs/rationale/attention.md), which no GPU has timed yet.
 static constexpr double kAttentionGradientInstructions = 88;
 /// A soft cap is a tanh and two products (tanh of elementary_cuda.h).
 static constexpr double kSoftcapInstructions = 18;
