@@ -1,6 +1,5 @@
 """What PyTorch users bring trains as PyTorch trains it."""
 
-import importlib.util
 import json
 import re
 
@@ -74,8 +73,8 @@ def test_gradients(together, name):
 @pytest.mark.full
 @pytest.mark.parametrize("name", zoo.MODELS)
 def test_training(name, tmp_path):
-    if name.startswith("timm-"):
-        pytest.importorskip("timm", reason="timm is not installed")
+    if name.startswith("timm-") and not zoo.has_timm():
+        pytest.skip("timm is not installed")
     found = measure(zoo.make(name), tmp_path)
     assert found.holds(), found
 
@@ -83,8 +82,8 @@ def test_training(name, tmp_path):
 @pytest.mark.full
 @pytest.mark.parametrize("name", zoo_conversion.MODELS)
 def test_training_of_converted(name, tmp_path):
-    if name.startswith("timm-"):
-        pytest.importorskip("timm", reason="timm is not installed")
+    if name.startswith("timm-") and not zoo.has_timm():
+        pytest.skip("timm is not installed")
     found = measure(zoo_conversion.make_trained(name), tmp_path)
     assert found.holds(), found
 
@@ -92,7 +91,7 @@ def test_training_of_converted(name, tmp_path):
 @pytest.mark.full
 @pytest.mark.parametrize("name", zoo_conversion.IN_DOUBLE)
 def test_what_is_compared_in_double_precision_has_to_be(name):
-    if importlib.util.find_spec("timm") is None:
+    if not zoo.has_timm():
         pytest.skip("timm is not installed")
     error, parameter = rounding(zoo_conversion.make(name))
     # Two such roundings are compared.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.machinery
+import importlib.util
 import sys
 from typing import Callable
 from unittest import mock
@@ -137,6 +138,11 @@ def without_torchvision():
         sys.meta_path.remove(Finder)
         for name in [name for name in sys.modules if name.split(".")[0] == "torchvision"]:
             del sys.modules[name]
+
+
+def has_timm() -> bool:
+    """Whether timm is installed; without torchvision an import of it alone fails all the same."""
+    return importlib.util.find_spec("timm") is not None
 
 
 def timm(model: str, size=32, batch=BATCH, **settings) -> Case:
