@@ -90,8 +90,20 @@ def relative(ours: float, expected: float) -> float:
     return abs(ours - expected) / abs(expected)
 
 
+def refuse_random(case: Case) -> None:
+    """Raises a ValueError if the outputs depend on random numbers, which PyTorch draws in another order than gpuopt."""
+    outputs = []
+    for seed in (0, 1):
+        with torch.random.fork_rng(devices=[]), torch.no_grad():
+            torch.manual_seed(seed)
+            outputs.append(copy.deepcopy(case.module)(*case.example_inputs()))
+    if not torch.equal(*outputs):
+        raise ValueError("the outputs of the model depend on the seed, so that its losses cannot be compared: set its rates of dropout to 0")
+
+
 def measure(case: Case, folder: Path) -> Parity:
     """Exports, compiles, builds and trains a case."""
+    refuse_random(case)
     model = folder / "model.onnx"
     gpuopt.export(case.module, case.example_inputs(), model, input_names=list(case.inputs), output_names=["logits"])
     trainer = Trainer(model, folder / "program", batch_size=case.batch, loss=case.loss)

@@ -85,7 +85,7 @@ IMAGES = {
     "timm-convmixer": of(timm, "convmixer_768_32", size=64),
     "timm-mobilevit": of(timm, "mobilevit_xxs", size=64),
     "timm-repvgg": of(timm, "repvgg_a0", size=64),
-    "timm-ghostnet": of(timm, "ghostnet_050", size=64),
+    "timm-ghostnet": of(timm, "ghostnet_050", size=64, drop_rate=0.0),
     "timm-hrnet": of(timm, "hrnet_w18_small", size=64),
     "timm-levit": of(timm, "levit_128s", img_size=64, size=64),
     "timm-starnet": of(timm, "starnet_s1", size=64),
