@@ -7,7 +7,7 @@ from typing import Callable
 import numpy as np
 import torch
 from models import Case, Logits
-from zoo import BATCH, CLASSES, NO_DROPOUT, SMALL, timm, vision
+from zoo import BATCH, CLASSES, NO_DROPOUT, SMALL, images, timm, vision, without_torchvision
 from zoo_plain import normal, regression
 
 STAGES = dict(hidden_sizes=[16, 32], depths=[1, 1], num_labels=CLASSES)
@@ -41,6 +41,13 @@ def pixels(model: str, shape=(3, 32, 32), name="pixel_values", **config) -> Case
     case = regression(module, x=normal(*shape))
     module.train()
     return case
+
+
+def convmixer(**settings) -> Case:
+    """timm's, of other sizes than those of its registered models."""
+    with without_torchvision():
+        from timm.models.convmixer import ConvMixer
+    return images(ConvMixer(num_classes=CLASSES, act_layer=torch.nn.ReLU, **settings), (3, 64, 64))
 
 
 def speech(model: str, **config) -> Case:
@@ -82,7 +89,7 @@ IMAGES = {
     "timm-beit": of(timm, "beit_base_patch16_224", img_size=32, embed_dim=48, depth=2, num_heads=4),
     "timm-cait": of(timm, "cait_xxs24_224", img_size=32, depth=2),
     "timm-xcit": of(timm, "xcit_nano_12_p16_224", img_size=32, depth=2),
-    "timm-convmixer": of(timm, "convmixer_768_32", size=64),
+    "timm-convmixer": of(convmixer, dim=64, depth=16, kernel_size=7, patch_size=7),
     "timm-mobilevit": of(timm, "mobilevit_xxs", size=64),
     "timm-repvgg": of(timm, "repvgg_a0", size=64),
     "timm-ghostnet": of(timm, "ghostnet_050", size=64, drop_rate=0.0),
