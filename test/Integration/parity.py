@@ -98,7 +98,7 @@ def refuse_random(case: Case) -> None:
             torch.manual_seed(seed)
             outputs.append(copy.deepcopy(case.module)(*case.example_inputs()))
     if not torch.equal(*outputs):
-        raise ValueError("the outputs of the model depend on the seed, so that its losses cannot be compared: set its rates of dropout to 0")
+        raise ValueError("the outputs of the model depend on the seed, so its losses cannot be compared: set its rates of dropout to 0")
 
 
 def measure(case: Case, folder: Path) -> Parity:
