@@ -84,7 +84,7 @@ def relu_victim(tmp_path_factory):
 
 
 BLOCK, GEMM, LOADER = "gpuopt/kernels/block.h", "gpuopt/ops/gemm_cuda.h", "gpuopt/data/loader.h"
-TILES, OFFLOAD = "gpuopt/ops/attention_tiles_cuda.h", "gpuopt/device/offload.h"
+TILES, OFFLOAD = "gpuopt/ops/attention_copies_cuda.h", "gpuopt/device/offload.h"
 
 
 def test_finds_nothing_in_a_sound_program(victim):
@@ -181,7 +181,7 @@ def test_finds_a_missing_wait_for_a_tile(tight_victim):
 
 
 def test_finds_a_wrong_stride_of_a_tile(tight_victim):
-    output = tight_victim.outcome_with(TILES, r"\(first \+ row\) \* from\.stride", "(first + row) * (from.stride + 1)")
+    output = tight_victim.outcome_with(TILES, r"\(first \+ row\(\)\) \* from\.stride", "(first + row()) * (from.stride + 1)")
     assert re.search(r"block \d+, thread \d+ copies 16 bytes to shared memory with an address that is no multiple of that", output), output
 
 

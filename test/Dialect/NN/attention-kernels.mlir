@@ -49,10 +49,10 @@ train.step @changes evaluate ("x" %x: tensor<2x8x16xf16>, "v" %v: tensor<2x8x136
 
 // Rows that are not aligned have kernels of their own: rows that have no
 // multiple of 16 bytes, here keys, values and the gradient of the output.
-// CHECK: attention<64, AttentionScores::Unaligned>(ctx, kAttention8x8_12,
-// CHECK: attention<64, AttentionScores::Unaligned>(ctx, kAttention8x8_16{{[_0-9]*}},
+// CHECK: attention<64, AttentionScores::ChangedUnaligned>(ctx, kAttention8x8_12,
+// CHECK: attention<64, AttentionScores::ChangedUnaligned>(ctx, kAttention8x8_16{{[_0-9]*}},
 // CHECK: attention<64, AttentionScores::Products>(ctx, kAttention8x8_12{{[_0-9]*}},
-// CHECK: attention_backward<64, AttentionScores::Unaligned>(ctx, kAttention8x8_16{{[_0-9]*}},
+// CHECK: attention_backward<64, AttentionScores::ChangedUnaligned>(ctx, kAttention8x8_16{{[_0-9]*}},
 train.step @rows prepare ("x" %x: tensor<2x8x16xf16>, "k" %k: tensor<2x8x12xf16>, "f" %f: tensor<2x8x12xf32>) {
   %0, %1 = nn.attention %k, %k, %x scale 0.25 : tensor<2x8x12xf16>, tensor<2x8x12xf16>, tensor<2x8x16xf16>
   %2, %3 = nn.attention %x, %x, %k scale 0.25 : tensor<2x8x16xf16>, tensor<2x8x16xf16>, tensor<2x8x12xf16>

@@ -21,8 +21,8 @@ void with_kernels(const AttentionShape &s, const AttentionOptions &o,
       break;
     case AttentionScores::Changed:
       return f.template operator()<kHead, AttentionScores::Changed>();
-    case AttentionScores::Unaligned:
-      return f.template operator()<kHead, AttentionScores::Unaligned>();
+    case AttentionScores::ChangedUnaligned:
+      return f.template operator()<kHead, AttentionScores::ChangedUnaligned>();
     }
   };
   switch (attention_head_of(std::max(s.key_size, s.value_size))) {
@@ -53,10 +53,7 @@ void attention_backward(Context &ctx, const AttentionShape &s,
                         const T *v, const T *y, const float *statistics,
                         const T *dy, T *dq, T *dk, T *dv,
                         const AttentionOptions &o) {
-  const bool is_aligned =
-      has_aligned_rows(s, q, k, v) &&
-      has_aligned_rows(s, dy, g.dy_batch, s.queries, s.value_size, g.dy_row);
-  with_kernels<T>(s, o, is_aligned,
+  with_kernels<T>(s, o, has_aligned_rows(s, g, q, k, v, dy),
                   [&]<int HeadSize, AttentionScores Scores>() {
                     attention_backward<HeadSize, Scores>(
                         ctx, s, g, q, k, v, y, statistics, dy, dq, dk, dv, o);

@@ -173,7 +173,7 @@ void instantiate(Context &ctx, float *f, double *d, f16 *h, bf16 *b,
   attend<128, Scores::Changed>(ctx, h, f, options);
   attend<256, Scores::Products>(ctx, h, f, {});
   attend<64, Scores::Changed>(ctx, b, f, options);
-  attend<64, Scores::Unaligned>(ctx, h, f, {});
+  attend<64, Scores::ChangedUnaligned>(ctx, h, f, {});
 }
 
 } // namespace gpuopt

@@ -377,8 +377,8 @@ static void chooseKernels(RuntimeCall &call, OpT op, const CallLayouts &layouts,
     return call.passToTemplate("AttentionScores::Masked");
   case AttentionScores::Changed:
     return call.passToTemplate("AttentionScores::Changed");
-  case AttentionScores::Unaligned:
-    return call.passToTemplate("AttentionScores::Unaligned");
+  case AttentionScores::ChangedUnaligned:
+    return call.passToTemplate("AttentionScores::ChangedUnaligned");
   }
 }
 

@@ -114,7 +114,8 @@ constexpr int64_t bias_gradient_workspace(const AttentionShape &s,
 }
 
 // Returns whether all rows of a matrix [batch, rows, columns] begin at a
-// multiple of 16 bytes and have a multiple of 16 bytes.
+// multiple of 16 bytes and have a multiple of 16 bytes; or those of all
+// matrices that the forward, or the backward, copies.
 template <class T>
 bool has_aligned_rows(const AttentionShape &s, const T *data,
                       const int64_t (&batch)[3], int64_t rows, int64_t columns,
@@ -134,6 +135,12 @@ bool has_aligned_rows(const AttentionShape &s, const T *q, const T *k,
   return has_aligned_rows(s, q, s.q_batch, s.queries, s.key_size, s.q_row) &&
          has_aligned_rows(s, k, s.k_batch, s.keys, s.key_size, s.k_row) &&
          has_aligned_rows(s, v, s.v_batch, s.keys, s.value_size, s.v_row);
+}
+template <class T>
+bool has_aligned_rows(const AttentionShape &s, const AttentionGradientShape &g,
+                      const T *q, const T *k, const T *v, const T *dy) {
+  return has_aligned_rows(s, q, k, v) &&
+         has_aligned_rows(s, dy, g.dy_batch, s.queries, s.value_size, g.dy_row);
 }
 
 // Returns what a call does with its scores, as the compiler knows it.
@@ -164,11 +171,14 @@ void check_attention_kernels(const AttentionShape &s, const AttentionOptions &o,
                 "; attention_head_of gives the right ones");
   const AttentionScores right = attention_scores_of(
       changes_of(s, o, has_aligned_rows), HeadSize, sizeof(T) == 2);
-  // Kernels that do anything do less, too.
-  if (Scores != right && (Scores < AttentionScores::Changed || Scores < right))
+  constexpr bool kTakeAnyRows = Scores == AttentionScores::ChangedUnaligned;
+  if (!has_aligned_rows && !kTakeAnyRows)
+    throw Error("attention calls kernels for aligned rows, but some rows do "
+                "not begin at a multiple of 16 bytes or do not have a multiple "
+                "of 16 bytes; attention_scores_of gives the right ones");
+  if (Scores != right && Scores != AttentionScores::Changed && !kTakeAnyRows)
     throw Error("attention calls kernels that do not do with scores what its "
-                "options say, or not for rows that are not aligned; "
-                "attention_scores_of gives the right ones");
+                "options say; attention_scores_of gives the right ones");
 }
 
 // attention<HeadSize, Scores>(ctx, shape, q, k, v, y, statistics, options)

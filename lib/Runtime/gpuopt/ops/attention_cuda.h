@@ -106,10 +106,7 @@ void attention_backward(Context &ctx, const AttentionShape &s,
                         const T *dy, T *dq, T *dk, T *dv,
                         const AttentionOptions &o = {}) {
   check_attention_kernels<HeadSize, Scores, T>(
-      s, o,
-      has_aligned_rows(s, q, k, v) &&
-          has_aligned_rows(s, dy, g.dy_batch, s.queries, s.value_size,
-                           g.dy_row));
+      s, o, has_aligned_rows(s, g, q, k, v, dy));
   const int64_t of_rows_in_bytes = attention_workspace(s);
   char *workspace = static_cast<char *>(ctx.workspace(
       size_t(of_rows_in_bytes +

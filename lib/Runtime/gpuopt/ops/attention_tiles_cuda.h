@@ -1,10 +1,10 @@
-// The common parts of the kernels of attention: the work of each block, copies
-// of tiles to shared memory, and changes of scores by a band, a mask or a bias.
+// The common parts of the kernels of attention: the work of each block, and
+// changes of scores by a band, a mask or a bias.
 #pragma once
 
 #include "gpuopt/kernels/elementary.h"
-#include "gpuopt/kernels/matrix_cuda.h"
 #include "gpuopt/ops/attention.h"
+#include "gpuopt/ops/attention_copies_cuda.h"
 
 namespace gpuopt::detail {
 
@@ -71,150 +71,6 @@ struct AttentionBlock : BatchElement {
 // The first row of a warp that has `strips` of them, in its block's tile.
 DEVICE int first_row_of_warp(int strips) {
   return int(threadIdx.x / 32) * strips * kStripRows;
-}
-
-// ---- Tiles -----------------------------------------------------------------
-
-// A matrix of one element of the batch, in global memory.
-template <class T>
-struct Matrix {
-  T *data;
-  int rows, columns, stride;
-  bool has_vectors; // 16 bytes at a time are aligned, and none reach over a row
-
-  DEVICE Matrix(T *data, int64_t rows, int64_t columns, int64_t stride)
-      : data(data), rows(int(rows)), columns(int(columns)),
-        stride(int(stride)) {
-    constexpr int kVector = kTileVector<T>;
-    has_vectors = reinterpret_cast<uintptr_t>(data) % 16 == 0 &&
-                  stride % kVector == 0 && columns % kVector == 0;
-  }
-};
-
-// Copies the tiles of a matrix one after the other, from the row `first` on.
-// Rows and columns that the matrix does not have are zero. The elements are
-// there after a wait and a barrier.
-//
-// A thread copies 16 bytes of every kStep-th row, all in the same column. If
-// the rows are aligned (has_vectors), it knows where they are: it has the
-// address of the first one of the next tile.
-template <int Rows, int D, int Threads, bool AreAligned, class T>
-class TileCopies {
-  static constexpr int kVector = kTileVector<T>, kVectors = D / kVector;
-  static constexpr int kStep = Threads / kVectors;
-  static_assert(Threads % kVectors == 0 && Rows % kStep == 0);
-
-public:
-  DEVICE TileCopies(const Matrix<const T> &from, int first)
-      : next(from.data + int64_t(first + row()) * from.stride +
-             (column() < from.columns ? column() : 0)),
-        rows(column() < from.columns ? from.rows - row() : 0) {}
-
-  // Begins to copy the next tile, whose first row is `first`.
-  DEVICE void copy(T *tile, const Matrix<const T> &from, int first) {
-    T *to = tile + row() * kTileStride<T, D> + column();
-    if constexpr (AreAligned) {
-      UNROLL
-      for (int i = 0; i < Rows; i += kStep) {
-        const bool exists = first + i < rows;
-        // Nothing is read from an address that may lie behind the matrix.
-        ptx::cp_async(to + i * kTileStride<T, D>,
-                      next + int64_t(i) * from.stride, exists ? 16 : 0);
-      }
-      next += int64_t(Rows) * from.stride;
-    } else {
-#pragma unroll 1
-      for (int i = 0; i < Rows; i += kStep)
-        copy_any(to + i * kTileStride<T, D>, from, first + row() + i);
-    }
-  }
-
-private:
-  static DEVICE int row() { return int(threadIdx.x / kVectors); }
-  static DEVICE int column() { return int(threadIdx.x % kVectors) * kVector; }
-
-  static DEVICE void copy_any(T *to, const Matrix<const T> &from, int row) {
-    const bool exists = row < from.rows && column() < from.columns;
-    const T *p =
-        exists ? from.data + int64_t(row) * from.stride + column() : from.data;
-    if (from.has_vectors) {
-      ptx::cp_async(to, p, exists ? 16 : 0);
-    } else {
-      UNROLL
-      for (int e = 0; e < kVector; e++)
-        to[e] = exists && column() + e < from.columns ? p[e] : T{};
-    }
-  }
-
-  const T *next;
-  int rows; // from the thread's own first one on
-};
-
-// Copies one tile.
-template <int Rows, int D, int Threads, bool AreAligned, class T>
-DEVICE void copy_tile(T *tile, const Matrix<const T> &from, int first) {
-  TileCopies<Rows, D, Threads, AreAligned, T>(from, first)
-      .copy(tile, from, first);
-}
-
-// Calls use(tile, buffer) for each tile from `begin` to `end`; copy(tile,
-// buffer) begins to bring one. With two buffers, the next tile is on its way
-// while one is used.
-template <int Buffers, class Copy, class Use>
-DEVICE void for_each_tile(int begin, int end, const Copy &copy,
-                          const Use &use) {
-  int buffer = 0;
-  for (int tile = begin; tile < end; tile++) {
-    ptx::cp_async_wait<0>();
-    // All threads have copied this tile, and none uses the one before any more.
-    __syncthreads();
-    if (Buffers == 2 && tile + 1 < end)
-      copy(tile + 1, 1 - buffer);
-    ptx::cp_async_commit();
-    use(tile, buffer);
-    if (Buffers == 2) {
-      buffer = 1 - buffer;
-    } else {
-      __syncthreads();
-      if (tile + 1 < end)
-        copy(tile + 1, 0);
-      ptx::cp_async_commit();
-    }
-  }
-}
-
-// Writes a strip, times a factor for each half of its rows, to the rows from
-// `first` on.
-template <int D, class T>
-DEVICE void store_strip(const Matrix<T> &to, int64_t first,
-                        const float (&x)[D / 8][4], float upper, float lower) {
-  const bool has_pairs =
-      reinterpret_cast<uintptr_t>(to.data) % (2 * sizeof(T)) == 0 &&
-      to.stride % 2 == 0 && to.columns % 2 == 0;
-  UNROLL
-  for (int half = 0; half < 2; half++) {
-    const int64_t row = first + strip_row(2 * half);
-    if (row >= to.rows)
-      continue;
-    const float factor = half ? lower : upper;
-    UNROLL
-    for (int n = 0; n < D / 8; n++) {
-      const int column = strip_column(n, 0);
-      const float a = x[n][2 * half] * factor, b = x[n][2 * half + 1] * factor;
-      T *p = to.data + row * to.stride + column;
-      if (has_pairs && column < to.columns) {
-        if constexpr (kHasMatrixUnits<T>)
-          *reinterpret_cast<uint32_t *>(p) = pack_pair<T>(a, b);
-        else
-          *reinterpret_cast<float2 *>(p) = float2{a, b};
-      } else {
-        if (column < to.columns)
-          store_scalar(p, a);
-        if (column + 1 < to.columns)
-          store_scalar(p + 1, b);
-      }
-    }
-  }
 }
 
 // ---- Scores ----------------------------------------------------------------
@@ -293,7 +149,7 @@ struct ChangedScores {
 };
 
 // The same, where the rows of Q, K, V or dY are not aligned.
-struct UnalignedScores : ChangedScores {
+struct ChangedUnalignedScores : ChangedScores {
   static constexpr bool kAreAligned = false;
 
   using ChangedScores::ChangedScores;
@@ -302,9 +158,10 @@ struct UnalignedScores : ChangedScores {
 template <AttentionScores Scores>
 using ScoresOf = std::conditional_t<
     Scores == AttentionScores::Products, ProductScores,
-    std::conditional_t<Scores == AttentionScores::Masked, MaskedScores,
-                       std::conditional_t<Scores == AttentionScores::Changed,
-                                          ChangedScores, UnalignedScores>>>;
+    std::conditional_t<
+        Scores == AttentionScores::Masked, MaskedScores,
+        std::conditional_t<Scores == AttentionScores::Changed, ChangedScores,
+                           ChangedUnalignedScores>>>;
 
 // The sizes and the band of AttentionShape as int, whose arithmetic is cheap;
 // kMostAttentionRows is the largest of them.

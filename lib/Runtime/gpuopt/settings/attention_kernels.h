@@ -23,16 +23,16 @@ constexpr int64_t attention_head_of(int64_t size) {
 // What kernels do with scores. Those that do less have fewer instructions, and
 // need fewer registers.
 enum class AttentionScores {
-  Products, // they are multiplied by a scale
-  Masked,   // an added mask, too, whose elements are loaded in pairs
-  Changed,  // anything that AttentionOptions has
-  Unaligned // anything, of rows that are not aligned
+  Products,        // they are multiplied by a scale
+  Masked,          // an added mask, too, whose elements are loaded in pairs
+  Changed,         // anything that AttentionOptions has
+  ChangedUnaligned // that, too, of rows that need not be aligned
 };
 
 // What a call of attention does with its scores.
 struct AttentionChanges {
   // Whether all rows that are read begin at a multiple of 16 bytes and have a
-  // multiple of 16 bytes. The kernels for other rows load elements one by one.
+  // multiple of 16 bytes. Other rows are copied by elements.
   bool has_aligned_rows;
   bool has_others; // than an added mask and a positive scale
   bool has_added_mask;
@@ -46,7 +46,7 @@ constexpr AttentionScores attention_scores_of(const AttentionChanges &changes,
                                               int64_t head,
                                               bool is_half_precision) {
   if (!changes.has_aligned_rows)
-    return AttentionScores::Unaligned;
+    return AttentionScores::ChangedUnaligned;
   if (changes.has_others)
     return AttentionScores::Changed;
   if (!changes.has_added_mask)
