@@ -173,6 +173,39 @@ def test_divergence_is_a_status_of_its_own(model, cache, tmp_path):
     assert not (out / "model.safetensors").exists()
 
 
+def wait_for_steps(folder):
+    metrics = folder / "metrics.jsonl"
+    while not metrics.exists() or not metrics.stat().st_size:
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("is_ignored", [True, False])
+def test_a_closed_terminal(model, cache, tmp_path, is_ignored):
+    """It ends a run with its work saved, but for one that nohup has begun."""
+    x, y = make_data(20)
+    np.save(tmp_path / "x.npy", x.astype(np.float32))
+    np.save(tmp_path / "y.npy", y.astype(np.float32))
+    out = tmp_path / "out"
+    command = [find_driver(), "train", model, "-o", out, "--batch-size=4", "--loss=mse", "--data", f"x={tmp_path}/x.npy",
+               "--labels", tmp_path / "y.npy", "--max-steps=1000000000", "--target=host"]
+    run = subprocess.Popen(
+        list(map(str, command)), stdout=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN if is_ignored else signal.SIG_DFL))
+    try:
+        wait_for_steps(out)
+        run.send_signal(signal.SIGHUP)
+        if is_ignored:
+            with pytest.raises(subprocess.TimeoutExpired):
+                run.wait(timeout=1)
+            run.stdout.close()  # its next line ends it
+        output = "" if is_ignored else run.communicate(timeout=60)[0]
+        assert run.wait(timeout=60) == 0
+    finally:
+        run.kill()
+    assert is_ignored or "interrupted: ends after step" in output
+    assert safetensors.read(out / "model.safetensors").keys() >= {"0.weight", "2.bias"}
+
+
 @pytest.fixture
 def interrupts():
     """As at a terminal: jobs in the background begin with interrupts ignored."""
@@ -192,9 +225,7 @@ def test_an_interrupt_is_the_trainers(model, cache, tmp_path, monkeypatch, inter
             started.append(self)
 
     def interrupt():
-        metrics = out / "metrics.jsonl"
-        while not metrics.exists() or not metrics.stat().st_size:
-            time.sleep(0.05)
+        wait_for_steps(out)
         started[-1].send_signal(signal.SIGINT)
         os.kill(os.getpid(), signal.SIGINT)
 

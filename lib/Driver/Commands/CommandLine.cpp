@@ -218,6 +218,7 @@ static std::optional<int> runWithoutModel() {
 }
 
 int gpuopt::driverMain(int count, char **given) {
+  noteIgnoredSignals();
   checkOutputAtExit();
   std::vector<char *> arguments(given, given + count);
   if (std::string error = takeHelpCommand(arguments); !error.empty())

@@ -7,9 +7,11 @@
 
 #include "Commands/Process.h"
 
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <unistd.h>
@@ -46,8 +48,21 @@ void gpuopt::checkOutputAtExit() {
   std::atexit(checkOutput);
 }
 
+static SmallVector<int, 4> ignoredSignals;
+
+void gpuopt::noteIgnoredSignals() {
+  for (int number : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGTERM}) {
+    struct sigaction action;
+    if (sigaction(number, nullptr, &action) == 0 &&
+        action.sa_handler == SIG_IGN)
+      ignoredSignals.push_back(number);
+  }
+}
+
 int gpuopt::become(ArrayRef<std::string> command) {
   outs().flush();
+  for (int number : ignoredSignals)
+    std::signal(number, SIG_IGN);
   std::vector<char *> arguments;
   for (const std::string &argument : command)
     arguments.push_back(const_cast<char *>(argument.c_str()));

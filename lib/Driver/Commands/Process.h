@@ -25,8 +25,13 @@ int failure(llvm::Error error);
 /// does after its lines; LLVM would end with an error of its own.
 void checkOutputAtExit();
 
+/// Notes which signals this process ignores from its beginning, as nohup has it
+/// do: LLVM takes them as soon as it writes a file.
+void noteIgnoredSignals();
+
 /// Runs a command in place of this process, so that it gets all signals and its
-/// end is that of this process. Returns an exit status if it cannot be run.
+/// end is that of this process; it ignores those that noteIgnoredSignals() has
+/// found. Returns an exit status if it cannot be run.
 int become(llvm::ArrayRef<std::string> command);
 
 } // namespace gpuopt

@@ -22,14 +22,9 @@
 #include "gpuopt/trainer/run_summary.h"
 #include "gpuopt/trainer/session.h"
 #include "gpuopt/trainer/settings.h"
-
-#include <csignal>
+#include "gpuopt/trainer/signals.h"
 
 namespace gpuopt {
-
-namespace detail {
-inline volatile std::sig_atomic_t interrupted = 0;
-} // namespace detail
 
 // An exit status of a trainer, besides 0 for success and 1 for an error.
 constexpr int kDiverged = 3;
@@ -63,9 +58,7 @@ public:
     if (s.report_to == kReportToTensorBoard)
       events = std::make_unique<EventFile>(s.output_dir, step);
     announce();
-    // They come from terminals, and from systems that run jobs or containers.
-    for (int signal : {SIGINT, SIGTERM})
-      std::signal(signal, [](int) { detail::interrupted = 1; });
+    note_signals();
     start = Clock::now();
     try {
       const bool is_whole = train(metrics);
