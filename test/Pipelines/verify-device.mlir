@@ -120,6 +120,28 @@ module {
 
 // -----
 
+// What a row has for a call that its iteration skips means nothing: the first
+// call goes beyond @a, but is made on @b alone. The second one is made on @a.
+module {
+  device.memory persistent 1280 arena 768
+  device.buffer @a arena at 1280 : tensor<64xf32> live 0 to 1 in @micro_step {origin = "a"}
+  device.buffer @b arena at 1536 : tensor<128xf32> live 0 to 1 in @micro_step {origin = "b"}
+  device.kernel @fused blocks 1 threads 32 ["x"] {
+  ^bb0(%p: !device.ptr<f32>):
+  }
+  device.step @micro_step micro {
+    device.repeat "layers" ["x"] [[@a], [@b]] {
+      %0 = device.column "x" + 64 : !device.ptr<f32>
+      device.launch @fused(%0) {device.iterations = [{skips = "again"}, {makes = "again"}]} : !device.ptr<f32>
+      // expected-error @below {{expects an element of the 64 of @a, but got 64}}
+      %1 = device.column "x" + 64 : !device.ptr<f32>
+      device.launch @fused(%1) {device.iterations = [{makes = "first"}, {skips = "first"}]} : !device.ptr<f32>
+    }
+  }
+}
+
+// -----
+
 // Two pointers into one buffer, of which one is written: the first kernel knows
 // that they may be equal, the others do not. What is read alone may be equal.
 module {
