@@ -8,7 +8,7 @@
 #include "gpuopt/Pipelines/Passes.h"
 
 #include "gpuopt/Analysis/Memory/StepMemory.h"
-#include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
+#include "gpuopt/Dialect/Device/IR/Accesses.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 
 namespace gpuopt {
@@ -170,11 +170,6 @@ class VerifyDevice : public gpuopt::impl::VerifyDeviceBase<VerifyDevice> {
     return column->getParentOfType<device::RepeatOp>()
         .sliceOf(column.getName(), iteration)
         .getBuffer();
-  }
-
-  static bool isWritten(device::KernelOp kernel, size_t argument) {
-    return llvm::any_of(kernel.getBody().getArgument(argument).getUsers(),
-                        llvm::IsaPred<device::StoreOp>);
   }
 
   /// Checks that pointers which are not aliased are apart, as compilers are

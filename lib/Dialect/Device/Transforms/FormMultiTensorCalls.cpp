@@ -16,6 +16,8 @@
 
 #include "gpuopt/Dialect/Device/Transforms/Passes.h"
 
+#include "gpuopt/Dialect/Device/IR/Accesses.h"
+
 namespace gpuopt::device {
 #define GEN_PASS_DEF_FORMMULTITENSORCALLS
 #include "gpuopt/Dialect/Device/Transforms/Passes.h.inc"
@@ -59,20 +61,6 @@ private:
   BufferOp bufferOf(Value address) const {
     return symbols->lookup<BufferOp>(
         address.getDefiningOp<AddressOp>().getBuffer());
-  }
-
-  /// Whether one of `buffers` has bytes in common with `buffer`: those of the
-  /// arena may use the same bytes one after the other.
-  static bool anyOverlaps(ArrayRef<BufferOp> buffers, BufferOp buffer) {
-    auto end = [](BufferOp op) {
-      return int64_t(op.getOffset()) + op.getSizeInBytes();
-    };
-    return llvm::any_of(buffers, [&](BufferOp other) {
-      return (other.getKind() == BufferKind::Host) ==
-                 (buffer.getKind() == BufferKind::Host) &&
-             int64_t(other.getOffset()) < end(buffer) &&
-             int64_t(buffer.getOffset()) < end(other);
-    });
   }
 
   /// The calls that are made as one run in any order, so none may read or write

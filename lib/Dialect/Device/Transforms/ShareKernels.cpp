@@ -20,6 +20,7 @@
 #include "gpuopt/Dialect/Device/Transforms/Passes.h"
 
 #include "KernelSkeleton.h"
+#include "gpuopt/Dialect/Device/IR/Accesses.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
@@ -130,15 +131,14 @@ private:
       Value argument = body.getArgument(index);
       if (!isa<PtrType>(argument.getType()))
         continue;
-      bool isWritten =
-          llvm::any_of(argument.getUsers(), llvm::IsaPred<StoreOp>);
-      unsigned number = isWritten ? written++ : read++;
+      bool isWrittenTo = isWritten(first(), index);
+      unsigned number = isWrittenTo ? written++ : read++;
       bool agrees = llvm::all_of(members, [&](Member &member) {
         return member.kernel.getArgumentNames()[index] == names[index];
       });
       if (!agrees)
         names[index] =
-            builder.getStringAttr((isWritten ? "y" : "x") + Twine(number));
+            builder.getStringAttr((isWrittenTo ? "y" : "x") + Twine(number));
     }
     first().setArgumentNamesAttr(builder.getArrayAttr(names));
   }

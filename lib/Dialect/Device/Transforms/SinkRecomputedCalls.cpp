@@ -16,7 +16,8 @@
 
 #include "gpuopt/Dialect/Device/Transforms/Passes.h"
 
-#include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
+#include "CallSequence.h"
+#include "gpuopt/Dialect/Device/IR/Accesses.h"
 
 namespace gpuopt::device {
 #define GEN_PASS_DEF_SINKRECOMPUTEDCALLS
@@ -28,10 +29,8 @@ using namespace gpuopt::device;
 
 namespace {
 
-/// A call with the addresses before it, and what it touches.
-struct Call {
-  Operation *op;
-  SmallVector<Operation *> addresses;
+/// A call and what it touches.
+struct TrackedCall : Call {
   SmallVector<BufferOp> read, written; ///< One may be in both.
   /// Whether the call works on memory of the device alone, and on all that it
   /// works on by its addresses.
@@ -44,7 +43,7 @@ class SinkRecomputedCalls
   void runOnOperation() override {
     const SymbolTable symbols(getOperation());
     for (StepOp step : getOperation().getOps<StepOp>()) {
-      std::vector<Call> calls = callsOf(step, symbols);
+      std::vector<TrackedCall> calls = callsOf(step, symbols);
       // The last one moves first, so that calls which follow one another from
       // reader to reader move together.
       for (size_t index = calls.size(); index-- > 0;)
@@ -53,28 +52,24 @@ class SinkRecomputedCalls
     }
   }
 
-  static std::vector<Call> callsOf(StepOp step, const SymbolTable &symbols) {
-    std::vector<Call> calls;
-    SmallVector<Operation *> addresses;
-    for (Operation &op : step.getBody().front()) {
-      if (isa<AddressOp>(op)) {
-        addresses.push_back(&op);
-        continue;
-      }
-      Call call{&op, addresses, {}, {}};
-      call.isPlain = op.getNumRegions() == 0 && op.getNumResults() == 0 &&
-                     op.getNumOperands() > 0;
-      if (auto merged = dyn_cast<MultiTensorOp>(op))
+  static std::vector<TrackedCall> callsOf(StepOp step,
+                                          const SymbolTable &symbols) {
+    std::vector<TrackedCall> calls;
+    const CallSequence sequence(step, symbols);
+    for (const Call &made : sequence.calls) {
+      TrackedCall &call = calls.emplace_back(TrackedCall{made, {}, {}});
+      call.isPlain = call.op->getNumRegions() == 0 &&
+                     call.op->getNumResults() == 0 &&
+                     call.op->getNumOperands() > 0;
+      if (auto merged = dyn_cast<MultiTensorOp>(call.op))
         noteTensors(call, merged, symbols);
-      for (auto [number, operand] : llvm::enumerate(op.getOperands()))
+      for (auto [number, operand] : llvm::enumerate(call.op->getOperands()))
         noteOperand(call, number, operand, symbols);
-      calls.push_back(std::move(call));
-      addresses.clear();
     }
     return calls;
   }
 
-  static void noteTensors(Call &call, MultiTensorOp merged,
+  static void noteTensors(TrackedCall &call, MultiTensorOp merged,
                           const SymbolTable &symbols) {
     call.isPlain = true;
     for (auto address : merged.getBody().getOps<AddressOp>()) {
@@ -87,7 +82,7 @@ class SinkRecomputedCalls
     }
   }
 
-  static void noteOperand(Call &call, size_t number, Value operand,
+  static void noteOperand(TrackedCall &call, size_t number, Value operand,
                           const SymbolTable &symbols) {
     auto address = operand.getDefiningOp<AddressOp>();
     if (!address || !address->hasOneUse() ||
@@ -112,31 +107,18 @@ class SinkRecomputedCalls
     auto launch = dyn_cast<LaunchOp>(op);
     auto kernel =
         launch ? symbols.lookup<KernelOp>(launch.getKernel()) : KernelOp();
-    if (!kernel)
-      return true;
-    Value argument = kernel.getBody().getArgument(number);
-    return !llvm::all_of(argument.getUsers(), llvm::IsaPred<LoadOp>);
-  }
-
-  static bool overlap(BufferOp one, BufferOp other) {
-    auto end = [](BufferOp op) {
-      return int64_t(op.getOffset()) + op.getSizeInBytes();
-    };
-    return int64_t(one.getOffset()) < end(other) &&
-           int64_t(other.getOffset()) < end(one);
+    return !kernel || isWritten(kernel, number);
   }
 
   static bool anyOverlap(ArrayRef<BufferOp> written,
                          ArrayRef<BufferOp> touched) {
-    return llvm::any_of(written, [&](BufferOp one) {
-      return llvm::any_of(touched,
-                          [&](BufferOp other) { return overlap(one, other); });
-    });
+    return llvm::any_of(
+        written, [&](BufferOp buffer) { return anyOverlaps(touched, buffer); });
   }
 
   /// Returns the last call before which every buffer of `calls[index]` is still
   /// in its lifetime, because that call or a later one uses it.
-  static size_t lastPlace(ArrayRef<Call> calls, size_t index) {
+  static size_t lastPlace(ArrayRef<TrackedCall> calls, size_t index) {
     size_t place = calls.size();
     for (BufferOp buffer : calls[index].read) {
       if (buffer.getKind() != BufferKind::Arena)
@@ -149,8 +131,8 @@ class SinkRecomputedCalls
     return place;
   }
 
-  void sink(std::vector<Call> &calls, size_t index) {
-    const Call call = calls[index];
+  void sink(std::vector<TrackedCall> &calls, size_t index) {
+    const TrackedCall call = calls[index];
     if (!call.isPlain)
       return;
     size_t last = lastPlace(calls, index), place = index + 1;
@@ -160,9 +142,7 @@ class SinkRecomputedCalls
       ++place;
     if (place == index + 1 || place == calls.size())
       return;
-    Operation *next = calls[place].addresses.empty()
-                          ? calls[place].op
-                          : calls[place].addresses.front();
+    Operation *next = calls[place].firstOp();
     for (Operation *address : call.addresses)
       address->moveBefore(next);
     call.op->moveBefore(next);

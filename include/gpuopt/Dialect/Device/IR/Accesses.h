@@ -1,0 +1,24 @@
+//===- Accesses.h - What calls read and write -------------------*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_DIALECT_DEVICE_IR_ACCESSES_H
+#define GPUOPT_DIALECT_DEVICE_IR_ACCESSES_H
+
+#include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
+
+namespace gpuopt::device {
+
+/// Whether one of `buffers` has bytes in common with `buffer`: those of the
+/// arena may use the same bytes one after the other.
+bool anyOverlaps(llvm::ArrayRef<BufferOp> buffers, BufferOp buffer);
+
+/// Whether a kernel writes what its pointer with this number points to.
+bool isWritten(KernelOp kernel, unsigned argument);
+
+} // namespace gpuopt::device
+
+#endif // GPUOPT_DIALECT_DEVICE_IR_ACCESSES_H
