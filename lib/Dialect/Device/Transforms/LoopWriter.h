@@ -9,7 +9,6 @@
 #define GPUOPT_LIB_DIALECT_DEVICE_TRANSFORMS_LOOPWRITER_H
 
 #include "CallSequence.h"
-#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace gpuopt::device {

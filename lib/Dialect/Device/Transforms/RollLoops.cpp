@@ -203,23 +203,23 @@ public:
   std::vector<LoopGroup> groups;
 
 private:
-  /// The places in a sequence where an iteration has a call that it must make,
-  /// and the optional calls before it.
-  struct Step {
+  /// A call that an iteration must make, and the optional calls before it, by
+  /// their indices in the sequence.
+  struct RequiredCall {
     std::vector<unsigned> optional;
-    unsigned call;
+    unsigned index;
   };
 
   /// Returns the calls of a run, with all optional calls before each of them.
-  std::vector<Step> stepsOf(const RepeatedRun &run) const {
-    std::vector<Step> steps;
+  std::vector<RequiredCall> requiredCallsOf(const RepeatedRun &run) const {
+    std::vector<RequiredCall> required;
     for (unsigned i = run.first; i < run.first + run.size(); ++i) {
       unsigned begin = i == 0 ? 0 : selection.indices[i - 1] + 1;
-      steps.push_back({{}, selection.indices[i]});
+      required.push_back({{}, selection.indices[i]});
       for (unsigned index = begin; index < selection.indices[i]; ++index)
-        steps.back().optional.push_back(index);
+        required.back().optional.push_back(index);
     }
-    return steps;
+    return required;
   }
 
   std::vector<unsigned> numbersOf(ArrayRef<unsigned> calls) const {
@@ -231,18 +231,18 @@ private:
 
   LoopGroup groupOf(ArrayRef<RepeatedRun> runs) const {
     const unsigned period = runs.front().period;
-    std::vector<std::vector<Step>> steps;
+    std::vector<std::vector<RequiredCall>> required;
     for (const RepeatedRun &run : runs)
-      steps.push_back(stepsOf(run));
+      required.push_back(requiredCallsOf(run));
     // What stands before the first call of a loop is not within it, and belongs
     // to it only if other iterations have the same at that place.
     std::vector<std::vector<unsigned>> merged(period);
-    for (const std::vector<Step> &ofRun : steps)
+    for (const std::vector<RequiredCall> &ofRun : required)
       for (size_t i = 1; i < ofRun.size(); ++i)
         merged[i % period] =
             mergeSequences(merged[i % period], numbersOf(ofRun[i].optional));
     LoopGroup group;
-    for (std::vector<Step> &ofRun : steps) {
+    for (std::vector<RequiredCall> &ofRun : required) {
       std::vector<unsigned> &before = ofRun.front().optional;
       unsigned count = countLastWithin(numbersOf(before), merged[0]);
       before.erase(before.begin(), before.end() - count);
@@ -261,15 +261,15 @@ private:
     return group;
   }
 
-  Iteration iterationOf(ArrayRef<Step> steps,
+  Iteration iterationOf(ArrayRef<RequiredCall> required,
                         ArrayRef<std::vector<unsigned>> merged) const {
     Iteration iteration;
-    for (auto [step, numbers] : llvm::zip(steps, merged)) {
+    for (auto [call, numbers] : llvm::zip(required, merged)) {
       for (std::optional<unsigned> index :
-           findPart(numbersOf(step.optional), numbers))
-        iteration.push_back(index ? &sequence.calls[step.optional[*index]]
+           findPart(numbersOf(call.optional), numbers))
+        iteration.push_back(index ? &sequence.calls[call.optional[*index]]
                                   : nullptr);
-      iteration.push_back(&sequence.calls[step.call]);
+      iteration.push_back(&sequence.calls[call.index]);
     }
     return iteration;
   }

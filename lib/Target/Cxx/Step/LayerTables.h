@@ -67,7 +67,7 @@ public:
 
 private:
   struct Table {
-    std::string type, name; ///< Empty if no column needs the table.
+    std::string type, name; ///< Empty if no column or condition needs it.
     std::string row;        ///< The variable with a row: "layer".
     std::string iteration;  ///< That with its number, if a column needs it.
     llvm::StringMap<std::string> fields; ///< By column or condition.
