@@ -6,6 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 namespace gpuopt {
 namespace {
 
@@ -97,6 +100,58 @@ TEST(ResultFolder, KnowsWhatAKilledPredictionHasLeft) {
   EXPECT_FALSE(std::filesystem::exists(path + "/old.npy"));
   predict(path, {"last.npy"});
   EXPECT_FALSE(std::filesystem::exists(path + "/new.npy"));
+}
+
+// Adds a result in a process that ends without destructors, as one that is
+// killed.
+void die_while_writing(const std::string &folder, const std::string &name) {
+  const pid_t child = fork();
+  if (child == 0) {
+    ResultFolder results(folder);
+    put(results.add(name) + ".part");
+    _exit(0);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  ASSERT_EQ(status, 0);
+}
+
+TEST(ResultFolder, TakesWhatWasKilledBeforeItsResults) {
+  TemporaryFolder folder;
+  const std::string path = folder / "out";
+  die_while_writing(path, "y.npy");
+  EXPECT_TRUE(std::filesystem::exists(path + "/y.npy.part"));
+  EXPECT_EQ(why_no_results(path), "");
+  predict(path, {"z.npy"});
+  EXPECT_FALSE(std::filesystem::exists(path + "/y.npy.part"));
+  // The earlier results stay listed until the new ones replace them.
+  die_while_writing(path, "y.npy");
+  predict(path, {"y.npy"});
+  EXPECT_FALSE(std::filesystem::exists(path + "/z.npy"));
+  EXPECT_EQ(read_file(path + "/" + kPredictionMark),
+            std::string(kPredictionTitle) + "\ny.npy\n");
+}
+
+TEST(ResultFolder, KeepsThePartsThatItWrites) {
+  TemporaryFolder folder;
+  const std::string path = folder / "out";
+  die_while_writing(path, "y.npy");
+  ResultFolder results(path);
+  AtomicFile file(results.add("y.npy"));
+  results.remove_earlier();
+  file.commit();
+  EXPECT_TRUE(std::filesystem::exists(path + "/y.npy"));
+}
+
+TEST(ResultFolder, LeavesNoMarkWithoutResults) {
+  TemporaryFolder folder;
+  const std::string path = folder / "out";
+  ResultFolder(path).add("y.npy");
+  EXPECT_TRUE(std::filesystem::is_empty(path));
+  predict(path, {"y.npy"});
+  ResultFolder(path).add("z.npy");
+  predict(path, {"x.npy"});
+  EXPECT_FALSE(std::filesystem::exists(path + "/y.npy"));
 }
 
 TEST(ResultFolder, AMarkReachesIntoNoOtherFolder) {

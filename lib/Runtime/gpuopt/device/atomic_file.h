@@ -40,12 +40,15 @@ inline std::string folder_above(const std::string &path) {
                                     : path.substr(0, slash);
 }
 
+// What is written has this extension until it is complete.
+constexpr char kPartExtension[] = ".part";
+
 // A file that is written beside its target and moved over it by commit(). A
 // full disk leaves the old file as it was.
 class AtomicFile {
 public:
   explicit AtomicFile(const std::string &path)
-      : path(path), temporary(path + ".part") {
+      : path(path), temporary(path + kPartExtension) {
     file = fopen(temporary.c_str(), "wb");
     if (!file)
       throw Error("cannot write '" + temporary + "': " + strerror(errno));

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -105,9 +106,20 @@ public:
                   "': " + code.message());
     lock = std::make_unique<FolderLock>(path, "another prediction");
     earlier = results_of_prediction(path);
+    keeps_mark = std::filesystem::exists(mark(), code);
   }
+  // Removes the mark of a prediction that ends before it has results.
+  ~ResultFolder() {
+    std::error_code code;
+    if (!keeps_mark)
+      std::filesystem::remove(mark(), code);
+  }
+  ResultFolder(const ResultFolder &) = delete;
+  ResultFolder &operator=(const ResultFolder &) = delete;
 
-  // Returns the path of a new result.
+  // Returns the path of a new result. The mark lists the file that it is
+  // written to first, so that the next prediction knows and removes what is
+  // left of it if the process is killed.
   std::string add(const std::string &name) {
     const std::string file = path + "/" + name;
     std::error_code code;
@@ -117,42 +129,53 @@ public:
                   "' lists, and would be replaced; move it, or choose another "
                   "folder");
     names.push_back(name);
+    parts.push_back(name + kPartExtension);
+    write_mark({&earlier, &parts});
     return file;
   }
 
   // Removes the earlier results, which takes place before the first of the new
   // ones gets its name. The mark lists both, however the process ends.
   void remove_earlier() {
-    std::vector<std::string> all = names;
-    for (const std::string &name : earlier)
-      if (!has(all, name))
-        all.push_back(name);
-    write_mark(all);
+    write_mark({&names, &parts, &earlier});
+    keeps_mark = true;
     std::error_code code;
     for (const std::string &name : earlier)
-      std::filesystem::remove(path + "/" + name, code);
+      if (!has(parts, name))
+        std::filesystem::remove(path + "/" + name, code);
   }
 
   // Ends the list of earlier results, once the new ones have their names.
-  void finish() { write_mark(names); }
+  void finish() { write_mark({&names}); }
 
 private:
   static bool has(const std::vector<std::string> &all,
                   const std::string &name) {
     return std::find(all.begin(), all.end(), name) != all.end();
   }
-  void write_mark(const std::vector<std::string> &all) const {
+  std::string mark() const { return path + "/" + kPredictionMark; }
+  // Lists each name once.
+  void write_mark(
+      std::initializer_list<const std::vector<std::string> *> lists) const {
+    std::vector<std::string> all;
+    for (const auto *list : lists)
+      for (const std::string &name : *list)
+        if (!has(all, name))
+          all.push_back(name);
     std::string text = std::string(kPredictionTitle) + "\n";
     for (const std::string &name : all)
       text += name + "\n";
-    AtomicFile mark(path + "/" + kPredictionMark);
-    mark.write(text.data(), text.size());
-    mark.commit();
+    AtomicFile file(mark());
+    file.write(text.data(), text.size());
+    file.commit();
   }
 
   const std::string path;
   std::unique_ptr<FolderLock> lock;
-  std::vector<std::string> earlier, names;
+  // `parts` are the names that the new results have until they are complete.
+  std::vector<std::string> earlier, names, parts;
+  // Whether the mark stays when this object goes: it was there, or results are.
+  bool keeps_mark = false;
 };
 
 } // namespace gpuopt
