@@ -8,7 +8,7 @@
 #include "Commands/Resume.h"
 
 #include "Files/ResumedRun.h"
-#include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
+#include "gpuopt/Dialect/Device/IR/BatchSize.h"
 
 using namespace mlir;
 using namespace gpuopt;
@@ -42,12 +42,8 @@ llvm::Error gpuopt::checkResume(const DriverOptions &options, ModuleOp module,
   if (options.resultsDir.empty())
     return llvm::Error::success();
   ResumingRun run = toldByFlags(options);
-  for (device::BufferOp buffer : module.getOps<device::BufferOp>())
-    if (auto type = cast<RankedTensorType>(buffer.getType());
-        buffer.getKind() == device::BufferKind::Input && type.getRank() > 0) {
-      run.batchSize = type.getDimSize(0);
-      break;
-    }
+  if (int64_t batch = device::batchSizeOf(module))
+    run.batchSize = batch;
   run.model = emission.modelHash;
   for (StringRef flag : emission.compiled) {
     auto [name, value] = flag.split('=');

@@ -8,6 +8,7 @@
 #include "Files/DataFiles.h"
 
 #include "Files/DataShapes.h"
+#include "gpuopt/Dialect/Device/IR/BatchSize.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -105,7 +106,6 @@ Error gpuopt::checkContents(mlir::ModuleOp module, const DataGiven &data,
   if (namesParquet(data)) // The program looks at its data when it starts.
     return Error::success();
   std::vector<InputShape> inputs;
-  int64_t batchSize = 0;
   for (device::BufferOp buffer : module.getOps<device::BufferOp>()) {
     bool isLabels = buffer.getKind() == device::BufferKind::Labels;
     if (!isLabels && buffer.getKind() != device::BufferKind::Input)
@@ -115,13 +115,11 @@ Error gpuopt::checkContents(mlir::ModuleOp module, const DataGiven &data,
     raw_string_ostream(element) << type.getElementType();
     inputs.push_back({buffer.getExternalName()->str(), element, type.getShape(),
                       isLabels, indicesOf(buffer)});
-    if (batchSize == 0 && !isLabels && type.getRank() > 0)
-      batchSize = type.getDimSize(0);
   }
   std::string problem = problemOfFiles(
       inputs,
       {data.files, data.labels, data.tokens, data.tokenType, data.transform,
        data.skipsBadRecords, data.mixup, data.cutmix},
-      prefix.str(), batchSize, /*padsLast=*/fillsLast);
+      prefix.str(), device::batchSizeOf(module), /*padsLast=*/fillsLast);
   return problem.empty() ? Error::success() : createStringError(problem);
 }

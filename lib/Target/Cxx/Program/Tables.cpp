@@ -10,6 +10,7 @@
 #include "Step/Calls.h"
 #include "Text.h"
 #include "Types.h"
+#include "gpuopt/Dialect/Device/IR/BatchSize.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/settings/limits.h"
@@ -307,22 +308,19 @@ private:
       set("defaults", "kDefaults");
   }
 
-  /// Prints how many samples and tokens a batch has. A sample is an element of
-  /// the first input's first dimension; a token is an element of an input that
-  /// indexes a table.
+  /// Prints how many samples and tokens a batch has. A token is an element of
+  /// an input that indexes a table.
   void printBatch() {
-    int64_t batch = 0, tokens = 0;
+    int64_t tokens = 0;
     for (device::BufferOp buffer : module.getOps<device::BufferOp>()) {
       auto type = cast<RankedTensorType>(buffer.getType());
       if (buffer.getKind() != device::BufferKind::Input)
         continue;
-      if (!batch && type.getRank() > 0)
-        batch = type.getDimSize(0);
       if (type.getElementType().isInteger(64) && type.getRank() == 2 &&
           buffer.getIndicesAttr())
         tokens = type.getNumElements();
     }
-    set("batch_size", Twine(batch));
+    set("batch_size", Twine(device::batchSizeOf(module)));
     set("tokens_per_batch", Twine(tokens));
     set("accumulation_steps", Twine(options.accumulationSteps));
   }
