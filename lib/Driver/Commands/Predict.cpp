@@ -23,19 +23,13 @@ using namespace gpuopt;
 static std::string whyNoResults(const DriverOptions &options) {
   const std::string &folder = options.outputDir;
   try {
-    std::string why = why_no_results(folder);
-    if (!why.empty())
+    if (std::string why = why_no_results(folder); !why.empty())
       return "output directory " + why;
+    std::vector<std::string> data;
     for (StringRef file : options.data.files)
-      if (why.empty())
-        why =
-            why_not_beside_data(folder, "--data", file.split('=').second.str());
-    if (why.empty() && !options.data.tokens.empty())
-      why = why_not_beside_data(folder, "--tokens", options.data.tokens);
-    if (const std::string &prompts = options.emission.settings.prompts;
-        why.empty() && !prompts.empty())
-      why = why_not_beside_data(folder, "--prompts", prompts);
-    return why;
+      data.push_back(file.split('=').second.str());
+    return why_not_beside_data(folder, data, options.data.tokens,
+                               options.emission.settings.prompts);
   } catch (const std::exception &error) {
     return error.what();
   }

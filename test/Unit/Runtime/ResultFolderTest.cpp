@@ -185,6 +185,16 @@ TEST(ResultFolder, LiesNotBesideItsData) {
   EXPECT_EQ(why("out2", "out/x.npy"), "");
   EXPECT_EQ(why("ou", "out/x.npy"), "");
   EXPECT_EQ(why("predicted", "pictures"), "");
+  const std::string out = folder / "out", x = folder / "out/x.npy";
+  auto flag_of = [&](const std::vector<std::string> &data,
+                     const std::string &tokens, const std::string &prompts) {
+    const std::string text = why_not_beside_data(out, data, tokens, prompts);
+    return text.substr(0, text.find(':'));
+  };
+  EXPECT_EQ(flag_of({folder / "y.npy", x}, "", ""), "--data");
+  EXPECT_EQ(flag_of({}, x, ""), "--tokens");
+  EXPECT_EQ(flag_of({}, "", x), "--prompts");
+  EXPECT_EQ(flag_of({folder / "y.npy"}, "", ""), "");
   std::filesystem::create_symlink(folder / "out", folder / "link");
   EXPECT_NE(why("link", "out/x.npy"), "");
 }

@@ -95,6 +95,25 @@ inline std::string why_not_beside_data(const std::string &folder,
   return "";
 }
 
+// As above, of all data that a prediction reads: the paths of --data, and what
+// --tokens and --prompts name, which may be nothing.
+inline std::string why_not_beside_data(const std::string &folder,
+                                       const std::vector<std::string> &data,
+                                       const std::string &tokens,
+                                       const std::string &prompts) {
+  std::vector<std::pair<std::string, std::string>> read;
+  for (const std::string &path : data)
+    read.emplace_back("--data", path);
+  read.emplace_back("--tokens", tokens);
+  read.emplace_back("--prompts", prompts);
+  for (const auto &[flag, value] : read)
+    if (const std::string why =
+            value.empty() ? "" : why_not_beside_data(folder, flag, value);
+        !why.empty())
+      return why;
+  return "";
+}
+
 // A folder that one prediction writes to. It is created and locked.
 class ResultFolder {
 public:

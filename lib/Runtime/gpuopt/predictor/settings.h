@@ -12,16 +12,13 @@ namespace detail {
 inline void check_results(const Settings &s) {
   if (const std::string why = why_no_results(s.output_dir); !why.empty())
     throw Error("'--output-dir' " + why);
-  std::vector<std::pair<std::string, std::string>> read;
+  std::vector<std::string> data;
   for (const auto &[input, file] : s.train.files)
-    read.emplace_back("--data", file);
-  read.emplace_back("--tokens", s.train.tokens);
-  read.emplace_back("--prompts", s.prompts);
-  for (const auto &[flag, value] : read)
-    if (const std::string why =
-            value.empty() ? "" : why_not_beside_data(s.output_dir, flag, value);
-        !why.empty())
-      throw Error(why);
+    data.push_back(file);
+  if (const std::string why =
+          why_not_beside_data(s.output_dir, data, s.train.tokens, s.prompts);
+      !why.empty())
+    throw Error(why);
 }
 } // namespace detail
 
