@@ -134,11 +134,8 @@ static std::string drawRun(StringRef run, const RunMetrics &metrics,
 static std::string describeEnd(const RunMetrics &metrics) {
   if (std::string text = describeDivergence(metrics); !text.empty())
     return "the run has " + text;
-  if (metrics.endedBy == kEndedByError)
-    return formatv("an error has ended the run after step {0}; the trainer has "
-                   "told it on standard error",
-                   int64_t(metrics.endedAt));
-  return "the run has ended";
+  std::string text = describeError(metrics);
+  return text.empty() ? "the run has ended" : text;
 }
 
 int gpuopt::watchRun(const WatchOptions &options) {

@@ -73,6 +73,14 @@ std::string gpuopt::describeDivergence(const RunMetrics &metrics) {
          kHelpAgainstDivergence;
 }
 
+std::string gpuopt::describeError(const RunMetrics &metrics) {
+  if (metrics.endedBy != kEndedByError)
+    return "";
+  return "an error has ended the run after step " +
+         std::to_string(int64_t(metrics.endedAt)) +
+         "; the trainer has told it on standard error";
+}
+
 Expected<RunMetrics> gpuopt::readMetrics(StringRef run) {
   std::string file = joinPath(run, kMetricsFile);
   auto buffer = MemoryBuffer::getFile(file);

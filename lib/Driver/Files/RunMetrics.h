@@ -66,6 +66,9 @@ struct RunMetrics {
 /// Returns "diverged in step 5: ..." and what helps; empty if the run has not.
 std::string describeDivergence(const RunMetrics &metrics);
 
+/// Returns "an error has ended the run after step 5; ..."; empty if none has.
+std::string describeError(const RunMetrics &metrics);
+
 /// Reads the metrics of a run, whose folder is `run`.
 llvm::Expected<RunMetrics> readMetrics(llvm::StringRef run);
 

@@ -53,8 +53,7 @@ private:
                                  : "on the device");
     printFact(formatv("{0:f2} ms", page.planned.stepMilliseconds()).str(),
               "a step, estimated");
-    constexpr double kLeastShown = 0.005;
-    bool takesMore = memory.addedPercent >= kLeastShown;
+    bool takesMore = takesMoreTime(memory.addedPercent);
     printFact(takesMore ? formatv("{0:f2} %", memory.addedPercent).str() : "no",
               "more time per step");
     if (takesMore)

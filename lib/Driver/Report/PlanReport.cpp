@@ -321,6 +321,8 @@ static llvm::json::Array toJson(ArrayRef<LiveTensor> alive) {
   return array;
 }
 
+bool gpuopt::takesMoreTime(double percent) { return percent >= 0.005; }
+
 llvm::json::Object gpuopt::toJson(const UnmetReport &report) {
   return llvm::json::Object{
       {"smallest_budget_bytes", report.smallestBytes},

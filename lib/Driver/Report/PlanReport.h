@@ -71,6 +71,10 @@ struct MemoryReport {
 /// Describes the memory of a module after the phase `device`.
 MemoryReport describeMemory(mlir::ModuleOp module);
 
+/// Returns whether a share of a step's time is more than nothing as it is
+/// printed, with two digits behind the point.
+bool takesMoreTime(double percent);
+
 /// Why a budget cannot be met.
 struct UnmetReport {
   /// The smallest budget for which a plan was found, and the limit below which

@@ -24,13 +24,11 @@ static void printBytes(StringRef name, int64_t bytes, llvm::raw_ostream &os) {
   os << llvm::formatv("  {0,-24}{1,12}", name, formatBytes(bytes));
 }
 
-/// Returns whether a share is more than nothing as it is printed.
-static bool takesMore(double percent) { return percent >= 0.005; }
-
 /// Returns what a budget costs: "3.25 % more time".
 static std::string moreTime(double percent) {
-  return takesMore(percent) ? llvm::formatv("{0:f2} % more time", percent).str()
-                            : "no more time";
+  return takesMoreTime(percent)
+             ? llvm::formatv("{0:f2} % more time", percent).str()
+             : "no more time";
 }
 
 /// With `namesBatch`, the batch is one that was looked for.
@@ -46,7 +44,7 @@ static void printHeadline(const DriverOptions &options, const Planned &planned,
     os << " of " << formatBytes(budget);
   os << ", " << moreTime(memory.addedPercent) << " per step on "
      << planned.costs.place();
-  if (takesMore(memory.addedPercent))
+  if (takesMoreTime(memory.addedPercent))
     os << llvm::formatv(", of which {0:f2} % are proven to be needed",
                         memory.lowerBoundPercent);
   os << llvm::formatv("\na step: {0:f3} ms, estimated",

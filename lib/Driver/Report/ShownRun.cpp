@@ -41,10 +41,8 @@ static void noteGaps(ShownRun &run) {
         "a run that was killed");
   if (std::string text = describeDivergence(run.metrics); !text.empty())
     run.notes.push_back("The run has " + text + ".");
-  else if (run.metrics.endedBy == kEndedByError)
-    run.notes.push_back("An error has ended the run after step " +
-                        std::to_string(int64_t(run.metrics.endedAt)) +
-                        "; the trainer has told it on standard error.");
+  else if (std::string error = describeError(run.metrics); !error.empty())
+    run.notes.push_back("A" + error.substr(1) + ".");
   else if (run.metrics.memory.empty())
     run.notes.push_back(
         "The run has not ended, or it was killed: metrics.jsonl "
