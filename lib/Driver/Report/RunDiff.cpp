@@ -113,17 +113,17 @@ public:
 
   void add(const std::string &kind, const std::string &text) {
     constexpr size_t kMostLines = 10;
-    Lines &of = lines[kind];
-    if (++of.count <= kMostLines)
-      of.texts.push_back(text);
+    Lines &ofKind = lines[kind];
+    if (++ofKind.count <= kMostLines)
+      ofKind.texts.push_back(text);
   }
   bool print() {
-    for (auto &[kind, of] : lines) {
-      os << kind << ": " << of.count << "\n";
-      for (const std::string &text : of.texts)
+    for (auto &[kind, ofKind] : lines) {
+      os << kind << ": " << ofKind.count << "\n";
+      for (const std::string &text : ofKind.texts)
         os << "  " << text << "\n";
-      if (of.count > of.texts.size())
-        os << "  and " << of.count - of.texts.size() << " more\n";
+      if (ofKind.count > ofKind.texts.size())
+        os << "  and " << ofKind.count - ofKind.texts.size() << " more\n";
     }
     return !lines.empty();
   }

@@ -21,18 +21,18 @@ bool printMetricsDiff(const RunMetrics &first, const RunMetrics &second,
                       llvm::raw_ostream &os);
 
 /// Prints whether two plans are of different models or versions of gpuopt.
-/// Returns whether they are. So do the next ones for what their comments say.
+/// Returns whether they are.
 bool printSourceDiff(const llvm::json::Object &first,
                      const llvm::json::Object &second, llvm::raw_ostream &os);
 
-/// The bytes of two plans, what is in half precision, and what their budgets
-/// cost.
+/// Prints in what the bytes of two plans differ, what is in half precision, and
+/// what their budgets cost. Returns whether anything differs.
 bool printMemoryDiff(const llvm::json::Object &first,
                      const llvm::json::Object &second, llvm::raw_ostream &os);
 
-/// The tensors of two plans that are saved in one and computed again in the
-/// other, those of another type, and last the buffers of another size, lifetime
-/// or offset.
+/// Prints the tensors of two plans that are saved in one and computed again in
+/// the other, those of another type, and last the buffers of another size,
+/// lifetime or offset. Returns whether there are any.
 bool printTensorsDiff(const llvm::json::Object &first,
                       const llvm::json::Object &second, llvm::raw_ostream &os);
 
