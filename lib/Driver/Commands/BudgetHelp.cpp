@@ -100,7 +100,7 @@ std::optional<int64_t> Trials::bytesWith(const Flags &flags) {
 bool Trials::attempt(const Flags &flags) {
   std::optional<int64_t> bytes = bytesWith(flags);
   if (bytes)
-    help.fitting.push_back({join(flags, " "), *bytes});
+    help.fitting.push_back({flags, *bytes});
   return bytes.has_value();
 }
 
@@ -177,8 +177,8 @@ std::string BudgetHelp::text() const {
     text += (i == 0                    ? "it would fit with "
              : i + 1 == fitting.size() ? " or with "
                                        : ", with ") +
-            fitting[i].flags + " (in " + formatBytes(fitting[i].totalBytes) +
-            ")";
+            join(fitting[i].flags, " ") + " (in " +
+            formatBytes(fitting[i].totalBytes) + ")";
   if (text.empty() && !tried.empty())
     text = "it would not fit even with " + tried +
            (lowerLimitBytes ? ", where the proven lower limit is " +

@@ -20,8 +20,8 @@ namespace gpuopt {
 
 /// Flags with which the program is within its budget.
 struct FittingFlags {
-  std::string flags;      ///< "--batch-size=4", with spaces if there are more.
-  int64_t totalBytes = 0; ///< What the program takes then.
+  std::vector<std::string> flags; ///< "--batch-size=4"
+  int64_t totalBytes = 0;         ///< What the program takes then.
 };
 
 /// What is known of flags that help.

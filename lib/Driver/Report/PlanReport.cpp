@@ -324,11 +324,14 @@ static llvm::json::Array toJson(ArrayRef<LiveTensor> alive) {
 bool gpuopt::takesMoreTime(double percent) { return percent >= 0.005; }
 
 llvm::json::Object gpuopt::toJson(const UnmetReport &report) {
+  llvm::json::Array fitting;
+  for (const std::vector<std::string> &flags : report.fittingFlags)
+    fitting.push_back(llvm::json::Array(flags));
   return llvm::json::Object{
       {"smallest_budget_bytes", report.smallestBytes},
       {"lower_limit_bytes", report.lowerLimitBytes},
       {"persistent", ::toJson(report.persistent)},
-      {"would_fit_with", llvm::json::Array(report.fittingFlags)},
+      {"would_fit_with", std::move(fitting)},
       {"peak", llvm::json::Object{{"origin", report.peakOrigin},
                                   {"alive", ::toJson(report.alive)}}}};
 }

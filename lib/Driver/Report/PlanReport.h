@@ -86,8 +86,8 @@ struct UnmetReport {
   /// are alive then, the largest first.
   std::string peakOrigin;
   std::vector<LiveTensor> alive;
-  /// Flags with which the program would fit, if any were found.
-  std::vector<std::string> fittingFlags;
+  /// The sets of flags with which the program would fit, if any were found.
+  std::vector<std::vector<std::string>> fittingFlags;
 };
 
 /// Describes the attribute `train.unmet_budget`, which may be null.
