@@ -209,6 +209,27 @@ TEST_F(ResumeTest, ANewRunMixesWithNoOther) {
                      "--overwrite-output-dir");
 }
 
+TEST_F(ResumeTest, ARunThatGoesOnFromElsewhereMixesWithNoOther) {
+  ASSERT_EQ(run("a", {"--max-steps=3", "--save-steps=3"}), 0) << error;
+  ASSERT_EQ(run("b", {"--max-steps=2", "--save-steps=2"}), 0) << error;
+  const std::string weights = weights_of("a"),
+                    elsewhere = "--resume=" + folder / "b/checkpoint-2";
+  expect_refusal("a", {"--max-steps=4", elsewhere},
+                 "'--output-dir' '" + folder / "a" +
+                     "' has checkpoints of an earlier run, the last one of "
+                     "step 3; go on from it by --resume=auto, choose another "
+                     "folder, or have the earlier run's results removed by "
+                     "--overwrite-output-dir");
+  EXPECT_EQ(weights_of("a"), weights);
+  // The name of a folder within it may be spelled in another way.
+  EXPECT_EQ(run("a", {"--max-steps=4",
+                      "--resume=" + folder / "b/../a/checkpoint-3/"}),
+            0)
+      << error;
+  EXPECT_EQ(run("a", {"--max-steps=4", elsewhere, "--overwrite-output-dir"}), 0)
+      << error;
+}
+
 TEST_F(ResumeTest, WeightsAreReplacedOnlyIfThatIsAsked) {
   ASSERT_EQ(run("b", {"--max-steps=2", "--save-steps=2"}), 0) << error;
   ASSERT_EQ(run("a", {"--max-steps=3"}), 0) << error;

@@ -57,10 +57,19 @@ checkpoints_in(const std::string &output_dir) {
   return found;
 }
 
-// Returns why a run must not write to an output folder: it begins anew, and an
-// earlier run has left checkpoints there, which would be mixed with its own, or
-// weights, which would be replaced. `resume` is the value of that flag. Empty
-// if nothing is lost.
+// Whether a checkpoint lies in an output folder.
+inline bool lies_in(const std::string &checkpoint,
+                    const std::string &output_dir) {
+  std::error_code code;
+  return !checkpoint.empty() &&
+         std::filesystem::equivalent(std::filesystem::path(checkpoint) / "..",
+                                     output_dir, code);
+}
+
+// Returns why a run must not write to an output folder: it does not go on from
+// there, and an earlier run has left checkpoints, which would be mixed with its
+// own, or weights, which would be replaced. `resume` is the value of that flag.
+// Empty if nothing is lost.
 inline std::string why_not_anew(const std::string &output_dir,
                                 const std::string &resume) {
   const std::string otherwise =
@@ -68,12 +77,13 @@ inline std::string why_not_anew(const std::string &output_dir,
       "--overwrite-output-dir";
   const auto found = checkpoints_in(output_dir);
   if (!found.empty())
-    return resume.empty() ? "'" + output_dir +
-                                "' has checkpoints of an earlier run, the last "
-                                "one of step " +
-                                std::to_string(found.back().step) +
-                                "; go on from it by --resume=auto, " + otherwise
-                          : "";
+    return resume == "auto" || lies_in(resume, output_dir)
+               ? ""
+               : "'" + output_dir +
+                     "' has checkpoints of an earlier run, the last one of "
+                     "step " +
+                     std::to_string(found.back().step) +
+                     "; go on from it by --resume=auto, " + otherwise;
   std::error_code code;
   for (const char *weights : {kModelFile, kAveragesFile})
     if (std::filesystem::exists(output_dir + "/" + weights, code))

@@ -31,12 +31,7 @@ public:
   // Returns where the run stood there.
   const RunState &start() const { return first; }
   // Whether that checkpoint lies in the output folder of this run.
-  bool starts_in_output() const {
-    const auto folder = std::filesystem::path(first_path) / "..";
-    std::error_code code;
-    return !first_path.empty() &&
-           std::filesystem::equivalent(folder, s.output_dir, code);
-  }
+  bool starts_in_output() const { return lies_in(first_path, s.output_dir); }
 
   // Makes ready for writing, before the first step.
   void open(const std::set<std::string> &infinite_at_first,
