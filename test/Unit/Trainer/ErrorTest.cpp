@@ -15,6 +15,18 @@ struct ErrorTest : TrainerTest {
     more.insert(more.begin(), {"--labels", folder / "bad.npy", "--no-shuffle"});
     return run(out, std::move(more));
   }
+  // Has a step compute an index that is out of range.
+  void read_outside_in(int64_t step) {
+    static int64_t bad_step;
+    bad_step = step;
+    program.update = [](Context &ctx, char *memory) {
+      tiny::update(ctx, memory);
+      auto *state = tiny::at<StepState>(memory, tiny::kOffState);
+      state->outside.is_taken = state->step == bad_step;
+    };
+    static const IndexedInfo indexed[] = {{"gather", 4}};
+    program.indexed = indexed;
+  }
   bool has(const std::string &file) {
     return std::filesystem::exists(folder / file);
   }
@@ -98,18 +110,25 @@ TEST_F(ErrorTest, TheStepsBeforeABadValidationAreKept) {
 }
 
 TEST_F(ErrorTest, ALostStepLeavesNothing) {
-  program.update = [](Context &ctx, char *memory) {
-    tiny::update(ctx, memory);
-    auto *state = tiny::at<StepState>(memory, tiny::kOffState);
-    state->outside.is_taken = state->step == 3;
-  };
-  static const IndexedInfo indexed[] = {{"gather", 4}};
-  program.indexed = indexed;
+  read_outside_in(3);
   EXPECT_EQ(run("a", {"--max-steps=6"}), 1);
   EXPECT_NE(error.find("step 3: 'gather' reads index"), std::string::npos)
       << error;
   EXPECT_FALSE(has("a/model.safetensors") || has("a/checkpoint-2"))
       << "the weights are those of the third step";
+}
+
+TEST_F(ErrorTest, ALostFirstStepKeepsEarlierResults) {
+  ASSERT_EQ(run("a", {"--max-steps=2", "--save-steps=1"}), 0) << error;
+  const std::string weights = read_file(folder / "a/model.safetensors"),
+                    metrics = read_file(folder / "a/metrics.jsonl");
+  read_outside_in(1);
+  EXPECT_EQ(run("a", {"--max-steps=6", "--overwrite-output-dir"}), 1);
+  EXPECT_NE(error.find("step 1: 'gather' reads index"), std::string::npos)
+      << error;
+  EXPECT_EQ(read_file(folder / "a/model.safetensors"), weights);
+  EXPECT_EQ(read_file(folder / "a/metrics.jsonl"), metrics);
+  EXPECT_TRUE(has("a/checkpoint-1"));
 }
 
 TEST_F(ErrorTest, WhatCannotBeSavedIsToldBeforeTheError) {

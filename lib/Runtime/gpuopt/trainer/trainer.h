@@ -397,12 +397,12 @@ private:
     // This asks who wants the cores before the step's line is printed: whoever
     // reads that line wakes up, and would count.
     const std::string news = waiting.step(ms - waited);
-    make_way(done() == 1);
+    session.refuse_outside(state, "step " + std::to_string(step));
+    make_way(done() == 1); // not for a step that has come to nothing
     metrics.step(step, loss, parts, state, ms, waited, ctx.allocated_bytes);
     report(step, loss, parts, state, ms, waited);
     summary.step(ms, waited, data.train().num_workers());
     watch->step(step, loss, state);
-    session.refuse_outside(state, "step " + std::to_string(step));
     is_updating = false;
     finished_batches = state.draw;
     if (state.weight_sum == 0)
