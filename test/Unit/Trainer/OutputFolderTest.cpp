@@ -1,6 +1,8 @@
 // Which folders a trainer writes to, and what it leaves there.
 #include "TrainerFixture.h"
 
+#include <climits>
+
 namespace gpuopt {
 
 static std::vector<std::string> names_in(const std::string &folder) {
@@ -56,6 +58,30 @@ TEST(OutputFolder, SaysWhatCannotBeRemoved) {
                            "/model.safetensors': ",
                        0),
             0u);
+}
+
+TEST(OutputFolder, SaysWhichCheckpointCannotBeRemoved) {
+  TemporaryFolder folder;
+  // The path of the folder is as long as paths may be, that of a checkpoint in
+  // it is longer.
+  std::string deep = folder.path;
+  while (deep.size() < PATH_MAX - 10)
+    deep += "/" +
+            std::string(std::clamp<size_t>(PATH_MAX - 9 - deep.size(), 1, 200),
+                        'x');
+  std::filesystem::create_directories(deep);
+  const int descriptor = open(deep.c_str(), O_RDONLY | O_DIRECTORY);
+  ASSERT_GE(descriptor, 0) << strerror(errno);
+  ASSERT_EQ(mkdirat(descriptor, "checkpoint-2", 0777), 0) << strerror(errno);
+  const std::string problem =
+      error_of([&] { remove_earlier_results(deep, "tiny"); });
+  unlinkat(descriptor, "checkpoint-2", AT_REMOVEDIR);
+  close(descriptor);
+  EXPECT_EQ(problem.rfind("--overwrite-output-dir cannot remove '" + deep +
+                              "/checkpoint-2': ",
+                          0),
+            0u)
+      << problem;
 }
 
 TEST(OutputFolder, LeavesNothingWithoutResults) {
