@@ -98,8 +98,9 @@ Error OutputDirectory::checkResults(StringRef path,
                                     const TrainingSettings &settings) {
   if (Error error = checkTarget(path, holds_results))
     return error;
-  if (std::string why = why_not_anew(path.str(), settings.resume);
-      !settings.overwrite_output_dir && !why.empty())
+  if (std::string why = why_not_anew(path.str(), settings.resume,
+                                     settings.overwrite_output_dir);
+      !why.empty())
     return createStringError("output directory " + Twine(why));
   return Error::success();
 }

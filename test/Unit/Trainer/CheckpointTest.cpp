@@ -180,9 +180,11 @@ TEST_F(BestCheckpointTest, ThoseOfAnotherRunAreNotNamed) {
                     name = "/checkpoint-" + std::to_string(best);
   const std::string from = folder / "a/checkpoint-2";
   for (const char *out : {"b", "a"}) {
+    overwrites = out != std::string("a"); // which has what the run goes on from
     ASSERT_EQ(run(out, flags({"--resume", from})), 0) << error;
     EXPECT_NE(output.find(none), std::string::npos) << out << output;
   }
+  overwrites = true;
   ASSERT_EQ(run("b", flags({"--resume", from, "--save-steps=2"})), 0) << error;
   EXPECT_NE(output.find(line + ", checkpoint '" + folder / "b" + name + "'\n"),
             std::string::npos)

@@ -143,6 +143,7 @@ TEST_F(ResumeTest, ACheckpointBeyondTheLastStepIsTheResult) {
   ASSERT_EQ(run("b", {"--max-steps=9"}), 0) << error;
   const std::string middle = folder / "a/checkpoint-6";
   for (const char *out : {"a", "b", "c"}) {
+    overwrites = out != std::string("a"); // which has what the run goes on from
     ASSERT_EQ(run(out, {"--max-steps=-1", "--num-train-epochs=0.1", "--resume",
                         middle}),
               0)
@@ -257,6 +258,16 @@ TEST_F(ResumeTest, WeightsAreReplacedOnlyIfThatIsAsked) {
   write_file(folder / "c/.gpuopt-results", "");
   write_file(folder / "c/metrics.jsonl", "{\"step\": 1}\n");
   EXPECT_EQ(run("c", {"--max-steps=1"}), 0) << error;
+}
+
+TEST_F(ResumeTest, WhatARunGoesOnFromIsNotToBeRemoved) {
+  ASSERT_EQ(run("a", {"--max-steps=2", "--save-steps=2"}), 0) << error;
+  expect_refusal("a",
+                 {"--max-steps=3", "--resume=" + folder / "a/checkpoint-2",
+                  "--overwrite-output-dir"},
+                 "'--output-dir' '" + folder / "a" +
+                     "' has the checkpoint that --resume goes on from, and "
+                     "--overwrite-output-dir removes it; give one of them");
 }
 
 TEST_F(ResumeTest, NothingOfARunStandsBesideTheNext) {

@@ -294,8 +294,9 @@ inline Settings parse_settings(int argc, char **argv, const Program &program) {
   detail::check_ranges(s, kind_of(program));
   detail::check_together(flags, s, program);
   OutputFolder::check(s.output_dir);
-  if (const std::string why = why_not_anew(s.output_dir, s.resume);
-      !s.overwrite_output_dir && !why.empty())
+  if (const std::string why =
+          why_not_anew(s.output_dir, s.resume, s.overwrite_output_dir);
+      !why.empty())
     throw Error("'--output-dir' " + why);
   detail::check_files(s.train, "--");
   detail::check_files(s.eval, "--eval-");

@@ -68,10 +68,17 @@ inline bool lies_in(const std::string &checkpoint,
 
 // Returns why a run must not write to an output folder: it does not go on from
 // there, and an earlier run has left checkpoints, which would be mixed with its
-// own, or weights, which would be replaced. `resume` is the value of that flag.
-// Empty if nothing is lost.
+// own, or weights, which would be replaced. With `overwrites`, these make way,
+// and only what the run goes on from must not. `resume` is the value of that
+// flag. Empty if nothing is lost.
 inline std::string why_not_anew(const std::string &output_dir,
-                                const std::string &resume) {
+                                const std::string &resume, bool overwrites) {
+  if (overwrites)
+    return lies_in(resume, output_dir)
+               ? "'" + output_dir +
+                     "' has the checkpoint that --resume goes on from, and "
+                     "--overwrite-output-dir removes it; give one of them"
+               : "";
   const std::string otherwise =
       "choose another folder, or have the earlier run's results removed by "
       "--overwrite-output-dir";
