@@ -109,6 +109,19 @@ TEST_F(ErrorTest, TheStepsBeforeABadValidationAreKept) {
   expect_kept("b", "6");
 }
 
+// An error behind the update, as of gradients that cannot be written.
+TEST_F(ErrorTest, AStepIsKeptOnceItIsDone) {
+  ASSERT_EQ(run("one", {"--max-steps=1", "--lr-scheduler-type=constant"}), 0)
+      << error;
+  EXPECT_EQ(run("a", {"--max-steps=6", "--lr-scheduler-type=constant",
+                      "--dump-gradients", folder / "none/gradients"}),
+            1);
+  EXPECT_NE(error.find("none/gradients"), std::string::npos) << error;
+  expect_kept("a", "1");
+  EXPECT_EQ(read_file(folder / "a/model.safetensors"),
+            read_file(folder / "one/model.safetensors"));
+}
+
 TEST_F(ErrorTest, ALostStepLeavesNothing) {
   read_outside_in(3);
   EXPECT_EQ(run("a", {"--max-steps=6"}), 1);

@@ -112,7 +112,6 @@ private:
           tell_divergence(step);
         return false;
       }
-      finished = step;
       if (data.eval() && s.eval_steps > 0 && step % s.eval_steps == 0 &&
           step < steps)
         validate(metrics, step);
@@ -403,8 +402,11 @@ private:
     report(step, loss, parts, state, ms, waited);
     summary.step(ms, waited, data.train().num_workers());
     watch->step(step, loss, state);
-    is_updating = false;
-    finished_batches = state.draw;
+    if (!watch->weights_are_lost()) {
+      is_updating = false;
+      finished = step;
+      finished_batches = state.draw;
+    }
     if (state.weight_sum == 0)
       warnings.no_labels(step);
     if (done() == 1 && !s.dump_gradients.empty())
