@@ -47,6 +47,30 @@ TEST(Pictures, HaveLabelsOfTheSameNames) {
   EXPECT_NE(problem("flat", "other"), "no error");
 }
 
+TEST(Pictures, OfTwoInputsArePairedByTheirOrder) {
+  TemporaryFolder folder;
+  const std::string picture =
+      png(kWidth, 4, PNG_COLOR_TYPE_RGB, smooth_pixels(kWidth, 4, 3));
+  for (const char *name : {"left/a/0_left.png", "left/b/1_left.png",
+                           "right/a/0_right.png", "right/b/1_right.png"}) {
+    const std::filesystem::path file = folder / name;
+    std::filesystem::create_directories(file.parent_path());
+    write_file(file, picture);
+  }
+  TensorInfo right = kPictures;
+  right.name = "y";
+  const InputInfo inputs[] = {
+      {kPictures},
+      {right},
+      {{"labels", Type::I64, 1, {4}, 0, 0}, 2, true, -100}};
+  DataFlags flags;
+  flags.files = {{"x", folder / "left"}, {"y", folder / "right"}};
+  flags.labels = folder / "left";
+  EXPECT_EQ(
+      error_of([&] { SourceOpener(inputs, flags, "uint16", "--").open(); }),
+      "no error");
+}
+
 TEST(Pictures, OfValidationsHaveAFlagOfTheirOwn) {
   TemporaryFolder folder;
   write_file(folder / "0.png",

@@ -103,14 +103,20 @@ public:
   }
 
 private:
-  // Samples are paired by their numbers, so that the files of one folder and
-  // those of another one must have the same names.
+  // Samples are paired by their numbers, so that the files of a folder and
+  // those of its labels must have the same names. Those of several folders of
+  // pictures, as of a left and a right one, have names of their own.
   void check_pairs(const DataSources &sources) const {
+    std::map<std::string, const DataSource *> pictures;
+    for (const auto &source : sources)
+      if (!source->class_names() && is_folder(source->path))
+        pictures.emplace(source->path, source.get());
+    if (pictures.size() != 1)
+      return;
+    const auto &[path, data] = *pictures.begin();
     for (const auto &labels : sources)
-      for (const auto &data : sources)
-        if (labels->class_names() && !data->class_names() &&
-            data->path != labels->path && is_folder(data->path))
-          check_pair(*data, *labels);
+      if (labels->class_names() && labels->path != path)
+        check_pair(*data, *labels);
   }
   void check_pair(const DataSource &data, const DataSource &labels) const {
     const std::vector<std::string> names = data.names(),
