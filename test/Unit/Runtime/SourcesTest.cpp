@@ -3,6 +3,7 @@
 
 #include "Pictures.h"
 
+#include "gpuopt/data/check_ahead.h"
 #include "gpuopt/data/sources.h"
 
 #include <gtest/gtest.h>
@@ -89,6 +90,29 @@ TEST(Pictures, OfValidationsHaveAFlagOfTheirOwn) {
                   "is 16 x 16; --eval-transform 'resize((16, 16))' or "
                   "'resize(16),center_crop(16)' makes it so"),
         std::string::npos);
+}
+
+TEST(Pictures, AreLookedAtAheadForALimitedTime) {
+  TemporaryFolder folder;
+  for (int i = 0; i < 3; i++) // the last one has another size
+    write_file(folder / std::to_string(i) + ".png",
+               png(kWidth, 4 + i / 2, PNG_COLOR_TYPE_RGB,
+                   smooth_pixels(kWidth, 4 + i / 2, 3)));
+  const InputInfo inputs[] = {{kPictures}};
+  DataFlags flags;
+  flags.files["x"] = folder.path;
+  const DataSources sources =
+      SourceOpener(inputs, flags, "uint16", "--").open();
+  auto problem = [&](int64_t batch_size, int seconds) {
+    return error_of([&] {
+      check_ahead(inputs, sources, batch_size, /*skips_bad_records=*/false,
+                  std::chrono::seconds(seconds));
+    });
+  };
+  EXPECT_NE(problem(2, 1000).find("2.png' is 6 x 5"), std::string::npos)
+      << problem(2, 1000);
+  EXPECT_EQ(problem(2, 0), "no error");
+  EXPECT_NE(problem(3, 0), "no error"); // the first batch is read at any rate
 }
 
 TEST(OtherFormats, AreNamedWithWhatToDo) {

@@ -5,6 +5,7 @@
 #include "gpuopt/data/indices.h"
 
 #include <algorithm>
+#include <chrono>
 
 namespace gpuopt {
 
@@ -34,10 +35,17 @@ inline void check_indices(const InputInfo &input, const DataSource &source) {
   }
 }
 
-// Checks all that is cheap to check, and reads the samples of the first batch.
-// Bad records are no error where the loader skips them.
+// The time that the sizes of pictures may take, which nobody is told of.
+constexpr std::chrono::seconds kLongestCheckAhead{5};
+
+// Checks what is cheap to check, as far as the time suffices, and reads the
+// samples of the first batch. Bad records are no error where the loader skips
+// them.
 inline void check_ahead(Table<InputInfo> inputs, const DataSources &sources,
-                        int64_t batch_size, bool skips_bad_records) {
+                        int64_t batch_size, bool skips_bad_records,
+                        std::chrono::seconds longest = kLongestCheckAhead) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point end = Clock::now() + longest;
   constexpr int64_t kMostDecoded = 64;
   for (size_t i = 0; i < sources.size() && !skips_bad_records; i++) {
     const DataSource &source = *sources[i];
@@ -45,7 +53,8 @@ inline void check_ahead(Table<InputInfo> inputs, const DataSources &sources,
     std::vector<uint8_t> content(source.sample_bytes());
     const int64_t samples = source.samples(),
                   decoded = std::min(batch_size, kMostDecoded);
-    for (int64_t k = 0; k < std::min(samples, kMostCheckedAhead); k++)
+    for (int64_t k = 0;
+         k < std::min(samples, kMostCheckedAhead) && Clock::now() < end; k++)
       source.check(k);
     for (int64_t k = 0; k < std::min(samples, decoded); k++)
       source.read({k}, content.data());
