@@ -103,7 +103,7 @@ TEST_F(ErrorTest, TheStepsBeforeABadValidationAreKept) {
   EXPECT_EQ(run("a", flags), 1);
   EXPECT_EQ(error, "tiny: error: the network is gone\n");
   expect_kept("a", "4");
-  // As well as those before the last validation.
+  // Those before the last validation are kept as well.
   validations = -8;
   EXPECT_EQ(run("b", flags), 1);
   expect_kept("b", "6");

@@ -82,7 +82,7 @@ std::string schedule_error(const TrainingSettings &s, const std::string &quote,
   return "";
 }
 
-// What the name of a flag is followed by.
+// This follows the name of a flag in an error.
 constexpr char kNeedsValidationData[] =
     " needs data to validate on: --eval-data and --eval-labels, or "
     "--eval-tokens";

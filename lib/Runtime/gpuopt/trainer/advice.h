@@ -18,12 +18,12 @@ namespace gpuopt {
 // The variable of the environment in which `gpuopt train` names itself.
 constexpr char kAdvisorVariable[] = "GPUOPT_ADVISOR";
 
-// What a run tries that has diverged.
+// These are what may help a run that has diverged.
 constexpr char kHelpAgainstDivergence[] =
     "a lower --learning-rate, --warmup-steps or a lower --max-grad-norm";
 
-// How a run has ended that has no last line of its memory, as the member
-// "ended_by" of metrics.jsonl says.
+// The member "ended_by" of metrics.jsonl says one of these of a run that has no
+// last line of its memory.
 constexpr char kEndedByDivergence[] = "divergence";
 constexpr char kEndedByError[] = "error";
 

@@ -19,7 +19,7 @@ public:
               program.name, static_cast<long long>(step));
     has_told_labels = true;
   }
-  // After a validation.
+  // A validation is done.
   void validation(int64_t step, double loss) {
     if (is_finite(loss) || has_told_validation)
       return;

@@ -105,7 +105,7 @@ public:
       inputs = inputs_not_finite();
   }
 
-  // After a step.
+  // A step is done.
   void step(int64_t number, double loss, const StepState &state) {
     if (state.first_not_finite >= 0 && results_told++ < kMostResultsTold)
       tell_result(number, state.first_not_finite);
