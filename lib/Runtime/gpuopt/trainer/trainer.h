@@ -18,7 +18,7 @@
 #include "gpuopt/trainer/profiling/step_profiles.h"
 #include "gpuopt/trainer/progress.h"
 #include "gpuopt/trainer/run_data.h"
-#include "gpuopt/trainer/run_end.h"
+#include "gpuopt/trainer/run_outcome.h"
 #include "gpuopt/trainer/run_summary.h"
 #include "gpuopt/trainer/session.h"
 #include "gpuopt/trainer/settings.h"
@@ -37,7 +37,8 @@ public:
         ctx(session.ctx),
         waiting(parse_wait_policy(s.wait_policy), ctx.num_threads),
         averages(program, s.ema_decay), measured(program), profiles(program, s),
-        data(program, s), checkpoints(program, s), summary(ctx, program, s),
+        data(program, s), checkpoints(program, s),
+        outcome(program, s, checkpoints), summary(ctx, program, s),
         progress(s.logging_steps), warnings(program) {
     session.use_attention_library(s.attention_library);
     if (kStagingIsDevice)
@@ -65,7 +66,7 @@ public:
       progress.clear();
       const int status = is_whole ? finish(metrics) : kDiverged;
       if (status == kDiverged)
-        metrics.ended(diverged_at, kEndedByDivergence);
+        metrics.ended(outcome.diverged_at(), kEndedByDivergence);
       profiles.end();
       return status;
     } catch (const std::exception &) {
@@ -109,7 +110,7 @@ private:
       train_step(metrics, ++step);
       if (watch->weights_are_lost()) {
         if (end_checkpoint(true))
-          tell_divergence(step);
+          outcome.tell_divergence(step);
         return false;
       }
       if (data.eval() && s.eval_steps > 0 && step % s.eval_steps == 0 &&
@@ -129,7 +130,7 @@ private:
     const bool has_trained = step > begun_at();
     // What lies in the folder belongs together, and stays as it is.
     if (stops_early() && !has_trained)
-      return tell_interrupt(has_trained);
+      return outcome.tell_interrupt(step, steps, has_trained);
     make_way(!has_trained);
     // Weights are saved first, because validation may fail on its data.
     if (!save_weights())
@@ -152,17 +153,14 @@ private:
       say(describe_nothing_left(s, ends_run(s, validations), step, steps));
     }
     metrics.end();
-    const int status = stops_early() ? tell_interrupt(has_trained) : 0;
+    const int status =
+        stops_early() ? outcome.tell_interrupt(step, steps, has_trained) : 0;
     say(describe_best(s, validations, step,
                       checkpoints.path_of(validations.best_step)));
-    printf("weights: %s\n", weights_file().c_str());
+    printf("weights: %s\n", outcome.weights_file().c_str());
     if (!watch->loss_is_lost())
       return status;
-    diverged_at = step;
-    fprintf(stderr,
-            "%s: error: the last step's loss is not finite; its weights are, "
-            "and are saved\n",
-            program.name);
+    outcome.tell_last_loss(step);
     return kDiverged;
   }
   // Saves what the steps before an error have come to, as an interrupt does.
@@ -183,15 +181,9 @@ private:
         return;
       metrics.ended(step, kEndedByError);
       metrics.end();
-      printf("an error ends the run after step %lld of %lld%s\nweights: %s\n",
-             static_cast<long long>(step), static_cast<long long>(steps),
-             way_on().c_str(), weights_file().c_str());
-      fflush(stdout); // before the error
+      outcome.tell_error(step, steps);
     } catch (const std::exception &error) {
-      fprintf(stderr,
-              "%s: warning: what step %lld has come to is not saved: "
-              "%s\n",
-              program.name, static_cast<long long>(step), error.what());
+      outcome.tell_not_saved(step, error.what());
     }
   }
   static void say(const std::string &line) {
@@ -254,7 +246,6 @@ private:
     load_averages(path);
     warn_of_changes(path, checkpoints.start(), now, program.name);
   }
-  std::string weights_file() const { return s.output_dir + "/" + kModelFile; }
   // Removes the results of an earlier run, unless this one goes on from them.
   void make_way(bool now) const {
     if (now && s.overwrite_output_dir && !checkpoints.starts_in_output())
@@ -263,14 +254,15 @@ private:
   // Saves the weights, and what their classes are called; returns false if they
   // are NaN. Such weights do not replace good ones.
   bool save_weights() {
-    std::string lost = WeightsFile(ctx, program, memory)
-                           .save(weights_file(), session.infinite_at_first);
+    std::string lost =
+        WeightsFile(ctx, program, memory)
+            .save(outcome.weights_file(), session.infinite_at_first);
     if (lost.empty() && averages.are_kept())
       lost = WeightsFile(ctx, program, memory, &averages)
                  .save(s.output_dir + "/" + kAveragesFile,
                        session.infinite_at_first);
     if (!lost.empty())
-      tell_divergence(step, "; infinite or NaN: " + lost);
+      outcome.tell_divergence(step, "; infinite or NaN: " + lost);
     else
       write_class_names(s.output_dir, data.class_names(), program.name);
     return lost.empty();
@@ -294,7 +286,7 @@ private:
   bool end_checkpoint(bool waits) {
     const auto lost = checkpoints.end(waits);
     if (lost)
-      tell_divergence(lost->step, "; infinite or NaN: " + lost->lost);
+      outcome.tell_divergence(lost->step, "; infinite or NaN: " + lost->lost);
     return !lost;
   }
   RunState run_state() {
@@ -316,33 +308,6 @@ private:
     run.settings = deciding_settings(s, program);
     run.validations = validations;
     return run;
-  }
-
-  // Says how a run that has ended early goes on, if it has a checkpoint.
-  std::string way_on() const {
-    return checkpoints.last_is_of(step) && checkpoints.auto_takes_last()
-               ? "; --resume=auto goes on from '" + checkpoints.last_path() +
-                     "'"
-               : "";
-  }
-  // Returns the exit status: steps that are in no checkpoint are an error.
-  int tell_interrupt(bool has_trained) const {
-    printf("interrupted: ends after step %lld of %lld%s\n",
-           static_cast<long long>(step), static_cast<long long>(steps),
-           way_on().c_str());
-    if (checkpoints.last_is_of(step) || !has_trained)
-      return 0;
-    fprintf(stderr,
-            "%s: error: the run is interrupted after step %lld, of which no "
-            "checkpoint is written: it cannot go on from there\n",
-            program.name, static_cast<long long>(step));
-    return 1;
-  }
-  void tell_divergence(int64_t at, const std::string &why = "") {
-    diverged_at = at;
-    const std::string text =
-        describe_divergence(at, weights_file(), checkpoints.last_path());
-    fprintf(stderr, "%s: %s%s\n", program.name, text.c_str(), why.c_str());
   }
 
   void announce() const {
@@ -554,6 +519,7 @@ private:
                          // which it traces
   RunData data;
   Checkpoints checkpoints;
+  RunOutcome outcome;
   RunSummary summary;
   Progress progress;
   LossWarnings warnings;
@@ -563,7 +529,6 @@ private:
   int64_t steps = 0, step = 0;  // of the run; done
   int64_t finished = 0;         // the last step whose weights are good
   int64_t finished_batches = 0; // that had been taken by then
-  int64_t diverged_at = 0;      // a step
   bool is_updating = false;     // until it is known that the weights are good
   bool has_observed = false;    // the phases of the first micro step
   Clock::time_point start;
