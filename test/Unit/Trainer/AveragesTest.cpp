@@ -85,6 +85,7 @@ TEST_F(AveragesTest, ASkippedStepChangesNone) {
   program.update = [](Context &ctx, char *memory) {
     tiny::update(ctx, memory);
     auto *state = tiny::at<StepState>(memory, tiny::kOffState);
+    state->scaler.scale = 2;
     state->scaler.found_inf = state->draw == 2;
   };
   ASSERT_EQ(run("a", {"--max-steps=3", "--save-steps=1", "--ema-decay=0.5"}), 0)

@@ -97,6 +97,43 @@ TEST_F(TrainerNotFiniteTest, MetricsTellThatTheRunHasDiverged) {
   EXPECT_EQ(metrics.substr(metrics.size() - last.size()), last);
 }
 
+// Programs that scale their loss skip steps that overflow. If the scale cannot
+// fall any more, no later step is good, and the checkpoints before are kept.
+struct StuckTest : TrainerNotFiniteTest {
+  // Steps after the tenth are skipped, at this scale.
+  void skip_at(float scale) {
+    update = [scale](Context &ctx, char *memory) {
+      auto *state = tiny::at<StepState>(memory, tiny::kOffState);
+      tiny::update(ctx, memory);
+      if (state->draw > 10)
+        state->scaler.update({}, scale, true);
+    };
+    program.update = [](Context &ctx, char *memory) { update(ctx, memory); };
+  }
+  static inline std::function<void(Context &, char *)> update;
+};
+TEST_F(StuckTest, SkippingAtTheLeastScaleEndsARun) {
+  skip_at(1);
+  ASSERT_EQ(
+      run("a", {"--max-steps=200", "--save-steps=5", "--save-total-limit=1"}),
+      kDiverged);
+  EXPECT_EQ(losses("a").size(), 60u);
+  EXPECT_NE(error.find("training diverged in step 11; "), std::string::npos)
+      << error;
+  EXPECT_NE(error.find("; from it on 50 steps in a row were skipped at the "
+                       "least loss scale"),
+            std::string::npos)
+      << error;
+  EXPECT_TRUE(std::filesystem::exists(folder / "a/checkpoint-10"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "a/checkpoint-15"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "a/model.safetensors"));
+}
+TEST_F(StuckTest, SkippingAtALargerScaleEndsNone) {
+  skip_at(4);
+  ASSERT_EQ(run("a", {"--max-steps=70", "--save-steps=5"}), 0) << error;
+  EXPECT_TRUE(std::filesystem::exists(folder / "a/checkpoint-15"));
+}
+
 TEST_F(TrainerNotFiniteTest, GivesAdviceWhereTheDataIsGood) {
   ASSERT_EQ(run("a", {"--max-steps=9", "--learning-rate=1e38"}), kDiverged);
   EXPECT_NE(error.find("Try a lower --learning-rate"), std::string::npos)

@@ -4,8 +4,10 @@
 #include "gpuopt/program/program.h"
 #include "gpuopt/trainer/advice.h"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace gpuopt {
@@ -105,8 +107,9 @@ public:
       inputs = inputs_not_finite();
   }
 
-  // A step is done.
-  void step(int64_t number, double loss, const StepState &state) {
+  // A step is done. `scale_is_least` says that its loss scale cannot fall.
+  void step(int64_t number, double loss, const StepState &state,
+            bool scale_is_least = false) {
     if (state.first_not_finite >= 0 && results_told++ < kMostResultsTold)
       tell_result(number, state.first_not_finite);
     is_spoilt = !state.scaler.found_inf && !is_finite(state.grad_norm);
@@ -117,12 +120,32 @@ public:
     }
     if (state.scaler.skipped_in_a_row == kSkippedBeforeWarning)
       warn_of_skipping(state.scaler);
+    stuck_steps =
+        state.scaler.found_inf && scale_is_least ? stuck_steps + 1 : 0;
     inputs.clear();
   }
 
   // Whether the last step's update used gradients that are not finite, so that
-  // weights are not finite now.
-  bool weights_are_lost() const { return is_spoilt; }
+  // weights are not finite now; or whether so many steps in a row were skipped
+  // at the least loss scale that no later one will be good.
+  bool weights_are_lost() const {
+    return is_spoilt || stuck_steps >= kMostStuckSteps;
+  }
+  // Whether the last step was skipped at the least loss scale: what the weights
+  // compute is not finite, so that a checkpoint of them replaces no other.
+  bool is_stuck() const { return stuck_steps > 0; }
+  // Returns the first step of those that have lost the weights, the last of
+  // which is `last`.
+  int64_t lost_since(int64_t last) const {
+    return last - std::max<int64_t>(stuck_steps - 1, 0);
+  }
+  // Says why weights are lost that are finite.
+  std::string why_stuck() const {
+    return stuck_steps < kMostStuckSteps
+               ? ""
+               : "; from it on " + std::to_string(stuck_steps) +
+                     " steps in a row were skipped at the least loss scale";
+  }
   // Whether the last step had no finite loss.
   bool loss_is_lost() const { return !has_loss; }
 
@@ -131,6 +154,7 @@ private:
   // The number of skipped steps in a row after which a warning comes, once for
   // each such run.
   static constexpr int64_t kSkippedBeforeWarning = 20;
+  static constexpr int64_t kMostStuckSteps = 50;
 
   std::string inputs_not_finite() {
     NameList names;
@@ -212,6 +236,7 @@ private:
   const PlaceOf place_of;
   std::string inputs; // not finite in a batch of this step
   int results_told = 0;
+  int64_t stuck_steps = 0; // in a row
   bool is_spoilt = false, has_loss = true, has_warned = false;
 };
 

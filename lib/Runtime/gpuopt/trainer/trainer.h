@@ -110,7 +110,7 @@ private:
       train_step(metrics, ++step);
       if (watch->weights_are_lost()) {
         if (end_checkpoint(true))
-          outcome.tell_divergence(step);
+          outcome.tell_divergence(watch->lost_since(step), watch->why_stuck());
         return false;
       }
       if (data.eval() && s.eval_steps > 0 && step % s.eval_steps == 0 &&
@@ -118,8 +118,9 @@ private:
         validate(metrics, step);
       const bool is_due = checkpoints.is_best(step) ||
                           (s.save_steps > 0 && step % s.save_steps == 0);
-      if (!(is_due && step < steps ? save_checkpoint(metrics)
-                                   : end_checkpoint(false)))
+      if (!(is_due && step < steps && !watch->is_stuck()
+                ? save_checkpoint(metrics)
+                : end_checkpoint(false)))
         return false;
     }
     return end_checkpoint(true);
@@ -141,7 +142,8 @@ private:
       validate(metrics, step);
     const bool is_due =
         s.save_steps > 0 || checkpoints.is_best(step) || stops_early();
-    if (is_due && has_trained && !checkpoints.last_is_of(step) &&
+    if (is_due && has_trained && !watch->is_stuck() &&
+        !checkpoints.last_is_of(step) &&
         !(save_checkpoint(metrics) && end_checkpoint(true)))
       return kDiverged;
     profiles.end(); // the last checkpoint is part of it
@@ -366,7 +368,8 @@ private:
     metrics.step(step, loss, parts, state, ms, waited, ctx.allocated_bytes);
     report(step, loss, parts, state, ms, waited);
     summary.step(ms, waited, data.train().num_workers());
-    watch->step(step, loss, state);
+    watch->step(step, loss, state,
+                !s.is_dynamic || state.scaler.scale <= float(s.min_loss_scale));
     if (!watch->weights_are_lost()) {
       is_updating = false;
       finished = step;
