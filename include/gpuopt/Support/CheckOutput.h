@@ -44,6 +44,16 @@ inline llvm::Error checkOutput(llvm::StringRef path,
   return llvm::Error::success();
 }
 
+/// Fails if `path` is a file that has another ending than what is to be written:
+/// it is hardly an earlier result.
+inline llvm::Error checkReplaced(llvm::StringRef path,
+                                 llvm::StringRef ending) {
+  if (!llvm::sys::fs::is_regular_file(path) || path.ends_with(ending))
+    return llvm::Error::success();
+  return llvm::createStringError("'" + path + "' exists and is no " + ending +
+                                 " file; choose another name, or remove it");
+}
+
 } // namespace gpuopt
 
 #endif // GPUOPT_SUPPORT_CHECKOUTPUT_H

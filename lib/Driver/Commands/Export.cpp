@@ -102,8 +102,11 @@ private:
       for (StringRef name :
            {"adapter_config.json", "adapter_model.safetensors"})
         inputs.push_back(joinPath(options.adapter, name));
-    return checkOutput(options.file,
-                       SmallVector<StringRef>(inputs.begin(), inputs.end()));
+    if (llvm::Error error =
+            checkOutput(options.file,
+                        SmallVector<StringRef>(inputs.begin(), inputs.end())))
+      return error;
+    return checkReplaced(options.file, ".onnx");
   }
 
   /// Reads weights that a loop of one's own may have saved; returns what is

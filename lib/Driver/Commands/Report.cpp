@@ -220,6 +220,8 @@ int gpuopt::reportRuns(const ReportOptions &options) {
   }
   if (Error error = checkPage(options))
     return failure(std::move(error));
+  if (Error error = checkReplaced(options.file, ".html"))
+    return failure("-o: " + toString(std::move(error)));
   nameApart(page.runs);
   if (!options.plan.empty()) {
     Expected<json::Array> curve = readCurve(options.plan);
