@@ -95,14 +95,12 @@ inline std::string validation_error(const TrainingSettings &s,
   const std::string flag =
       quote +
       (s.early_stopping_patience > 0 ? "--early-stopping-patience"
-       : on_plateau                ? "--lr-scheduler-type=reduce_lr_on_plateau"
-       : s.eval_steps > 0          ? "--eval-steps"
-       : !s.eval_transform.empty() ? "--eval-transform"
-                                   : "--save-best") +
+       : on_plateau       ? "--lr-scheduler-type=reduce_lr_on_plateau"
+       : s.eval_steps > 0 ? "--eval-steps"
+                          : "--save-best") +
       quote;
   const bool is_periodic = s.early_stopping_patience > 0 || on_plateau;
-  if (!has_validation && (is_periodic || s.eval_steps > 0 || s.save_best ||
-                          !s.eval_transform.empty()))
+  if (!has_validation && (is_periodic || s.eval_steps > 0 || s.save_best))
     return flag + kNeedsValidationData;
   if (is_periodic && s.eval_steps == 0)
     return flag + " needs validations after every --eval-steps steps";
