@@ -9,6 +9,7 @@
 
 #include "Files/JoinPath.h"
 #include "Files/RunFiles.h"
+#include "gpuopt/data/eval_transform.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_names.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -47,40 +48,28 @@ static std::string valueIn(const RunCommand &command, StringRef flag) {
   return value;
 }
 
-/// Splits a list of transforms at the commas outside of brackets.
-static SmallVector<StringRef> splitTransforms(StringRef text) {
-  SmallVector<StringRef> parts;
-  size_t begin = 0;
-  int depth = 0;
-  for (size_t i = 0; i <= text.size(); ++i) {
-    if (i < text.size())
-      depth += StringRef("([").contains(text[i])   ? 1
-               : StringRef(")]").contains(text[i]) ? -1
-                                                   : 0;
-    if (i < text.size() && (text[i] != ',' || depth > 0))
-      continue;
-    if (StringRef part = text.slice(begin, i).trim(); !part.empty())
-      parts.push_back(part);
-    begin = i + 1;
+static Expected<std::string>
+withoutAugmentations(StringRef folder, const std::string &transform) {
+  try {
+    return without_augmentations(
+        transform, "'" + folder.str() +
+                       "' is of a run that trained on random crops (" +
+                       transform +
+                       ") and had no --eval-transform; say what is done to "
+                       "pictures here by --transform");
+  } catch (const std::exception &error) {
+    return createStringError(error.what());
   }
-  return parts;
 }
 
-static Expected<std::string> withoutAugmentations(StringRef folder,
-                                                  StringRef transform) {
-  SmallVector<StringRef> kept;
-  for (StringRef part : splitTransforms(transform)) {
-    StringRef name = part.split('(').first.trim();
-    if (name == "random_resized_crop")
-      return createStringError(
-          "'" + folder + "' is of a run that trained on random crops (" +
-          transform +
-          ") and had no --eval-transform; say what is done to pictures here, "
-          "as --transform 'resize(256), center_crop(224)' and a normalize");
-    if (name != "random_horizontal_flip" && name != "rand_augment")
-      kept.push_back(part);
+Expected<std::string>
+gpuopt::transformOfValidations(const std::string &transform,
+                               const std::string &evalTransform) {
+  try {
+    return eval_transform_of(transform, evalTransform);
+  } catch (const std::exception &error) {
+    return createStringError(error.what());
   }
-  return join(kept, ", ");
 }
 
 Expected<std::string> gpuopt::transformOfRun(StringRef folder) {

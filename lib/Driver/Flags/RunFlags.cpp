@@ -7,6 +7,7 @@
 
 #include "Files/DataFiles.h"
 #include "Files/DataShapes.h"
+#include "Files/TrainedPictures.h"
 #include "Flags/FlagGroups.h"
 #include "Flags/SettingFlags.h"
 #include "gpuopt/device/attention_library.h"
@@ -73,6 +74,12 @@ static Error checkFiles(const cl::list<std::string> &option) {
   return Error::success();
 }
 
+/// Whether there are data to validate on.
+static bool validates(const TrainingSettings &settings) {
+  return !evalData.empty() || !settings.eval_labels.empty() ||
+         !settings.eval_tokens.empty();
+}
+
 /// Checks the files that the trainer will read, so that errors in them are
 /// reported before anything is compiled.
 static Error checkData(const TrainingSettings &settings,
@@ -99,12 +106,10 @@ static Error checkData(const TrainingSettings &settings,
     return createStringError(StringRef("there is no data: --data INPUT=FILE") +
                              (predictCommand() ? "" : " and --labels FILE") +
                              ", or --tokens FILE");
-  const bool validates = !evalData.empty() || !settings.eval_labels.empty() ||
-                         !settings.eval_tokens.empty();
-  if (std::string error = validation_error(settings, "", validates);
+  if (std::string error = validation_error(settings, "", validates(settings));
       !error.empty())
     return createStringError(error);
-  if (trainCommand() && !validates && !emission.evalMetrics.empty())
+  if (trainCommand() && !validates(settings) && !emission.evalMetrics.empty())
     return createStringError(std::string("--eval-metrics") +
                              kNeedsValidationData);
   return Error::success();
@@ -153,11 +158,19 @@ Error gpuopt::collectRun(DriverOptions &options) {
                   skips,
                   settings.mixup,
                   settings.cutmix};
+  std::string evalTransform = settings.eval_transform;
+  if (validates(settings)) {
+    Expected<std::string> transform =
+        transformOfValidations(settings.transform, evalTransform);
+    if (!transform)
+      return transform.takeError();
+    evalTransform = *transform;
+  }
   options.evalData = {evalData,
                       settings.eval_labels,
                       settings.eval_tokens,
                       settings.token_type,
-                      settings.eval_transform,
+                      evalTransform,
                       skips};
   return Error::success();
 }

@@ -2,6 +2,7 @@
 
 #include "Pictures.h"
 
+#include "gpuopt/data/eval_transform.h"
 #include "gpuopt/data/image_steps.h"
 
 #include <gtest/gtest.h>
@@ -249,6 +250,24 @@ Image transformed(const std::string &file, const std::string &transforms,
   EXPECT_EQ(scratch.now.width, steps.width);
   EXPECT_EQ(scratch.now.height, steps.height);
   return scratch.now;
+}
+
+// Validations see pictures as training does, but for what is random.
+TEST(Transforms, OfValidationsHaveNoAugmentations) {
+  const std::string kept = "normalize(mean=[0.5, 0.5, 0.5], std=0.25)";
+  EXPECT_EQ(eval_transform_of("resize((8, 8)),random_horizontal_flip (p=0.3), "
+                              "rand_augment, " +
+                                  kept,
+                              ""),
+            "resize((8, 8)), " + kept);
+  EXPECT_EQ(eval_transform_of("random_resized_crop", kept), kept);
+  EXPECT_EQ(eval_transform_of("", ""), "");
+  EXPECT_EQ(
+      error_of([&] { eval_transform_of("random_resized_crop, " + kept, ""); }),
+      "--transform crops pictures at random (random_resized_crop, " + kept +
+          "), which a validation does not; say what it does to them by "
+          "--eval-transform, as 'resize(256), center_crop(224)' and a "
+          "normalize");
 }
 
 TEST(Transforms, CutsLateWhatTheyWouldCutEarly) {

@@ -2,6 +2,7 @@
 // top of its own defaults.
 #pragma once
 
+#include "gpuopt/data/eval_transform.h"
 #include "gpuopt/data/sources.h"
 #include "gpuopt/device/wait_policy.h"
 #include "gpuopt/program/program.h"
@@ -289,7 +290,10 @@ inline Settings parse_settings(int argc, char **argv, const Program &program) {
   flags.parse_all(argc, argv);
   s.train.labels = s.labels, s.train.tokens = s.tokens;
   s.eval.labels = s.eval_labels, s.eval.tokens = s.eval_tokens;
-  s.train.transform = s.transform, s.eval.transform = s.eval_transform;
+  s.train.transform = s.transform;
+  s.eval.transform = s.eval.given()
+                         ? eval_transform_of(s.transform, s.eval_transform)
+                         : s.eval_transform;
   detail::choose_warmup(flags, s);
   detail::check_ranges(s, kind_of(program));
   detail::check_together(flags, s, program);
