@@ -90,7 +90,7 @@ def test_train_takes_this_machine(calibrated, cache, model, tmp_path):
     assert process.returncode == 0, process.stderr
     _, device = calibrated
     assert f"device: {device['name']} ({measured(cache)})" in process.stderr
-    process = train(cache, model, tmp_path, "--device=host")
+    process = train(cache, model, tmp_path, "--device=host", "--overwrite-output-dir")
     assert process.returncode == 0 and "device:" not in process.stderr
 
 

@@ -55,17 +55,18 @@ struct BiasMemory {
   DEVICE T *others(int which) const {
     return operands(2) + which * kSizes.other * kTileStride<T, D>;
   }
-  template <bool AreAligned>
+  // The sums of a tile leave no registers for the addresses of copies.
+  static constexpr bool kKnowsPlaces = false;
+
   DEVICE void copy_rows(int which, int first,
                         const Matrix<const T> &from) const {
-    copy_tile<kSizes.own, D, kSizes.threads(), AreAligned>(operands(which),
-                                                           from, first);
+    copy_tile<kSizes.own, D, kSizes.threads(), kKnowsPlaces>(operands(which),
+                                                             from, first);
   }
-  template <bool AreAligned>
   DEVICE void copy_others(int which, int first,
                           const Matrix<const T> &from) const {
-    copy_tile<kSizes.other, D, kSizes.threads(), AreAligned>(others(which),
-                                                             from, first);
+    copy_tile<kSizes.other, D, kSizes.threads(), kKnowsPlaces>(others(which),
+                                                               from, first);
   }
   DEVICE float *sums() const {
     return reinterpret_cast<float *>(ptx::dynamic_memory());
@@ -117,7 +118,6 @@ KERNEL void __launch_bounds__(bias_gradient_tiles<T, D>().threads(),
   constexpr TileSizes kSizes = bias_gradient_tiles<T, D>();
   static_assert(kSizes.strips == 1);
   constexpr int kKeys = kSizes.other;
-  constexpr bool kAreAligned = Scores::kAreAligned;
   const BiasTiles query_tiles(sums.rows, s.queries, kSizes.own),
       key_tiles(sums.keys, s.keys, kKeys);
   const BiasBlock at(sums, query_tiles.own, key_tiles.own);
@@ -137,22 +137,18 @@ KERNEL void __launch_bounds__(bias_gradient_tiles<T, D>().threads(),
   };
   const auto copy = [&](int64_t step, int) {
     const Step from = find(step);
-    memory.template copy_rows<kAreAligned>(
-        0, from.first_query,
-        Matrix<const T>(q + from.offset(s.q_batch), s.queries, s.key_size,
-                        s.q_row));
-    memory.template copy_rows<kAreAligned>(
-        1, from.first_query,
-        Matrix<const T>(dy + from.offset(g.dy_batch), s.queries, s.value_size,
-                        g.dy_row));
-    memory.template copy_others<kAreAligned>(
-        0, from.first_key,
-        Matrix<const T>(k + from.offset(s.k_batch), s.keys, s.key_size,
-                        s.k_row));
-    memory.template copy_others<kAreAligned>(
-        1, from.first_key,
-        Matrix<const T>(v + from.offset(s.v_batch), s.keys, s.value_size,
-                        s.v_row));
+    memory.copy_rows(0, from.first_query,
+                     Matrix<const T>(q + from.offset(s.q_batch), s.queries,
+                                     s.key_size, s.q_row));
+    memory.copy_rows(1, from.first_query,
+                     Matrix<const T>(dy + from.offset(g.dy_batch), s.queries,
+                                     s.value_size, g.dy_row));
+    memory.copy_others(0, from.first_key,
+                       Matrix<const T>(k + from.offset(s.k_batch), s.keys,
+                                       s.key_size, s.k_row));
+    memory.copy_others(1, from.first_key,
+                       Matrix<const T>(v + from.offset(s.v_batch), s.keys,
+                                       s.value_size, s.v_row));
   };
   const int64_t steps_of_term = query_tiles.summed * key_tiles.summed;
   const int64_t begin = sums.first_term(at.part) * steps_of_term;
