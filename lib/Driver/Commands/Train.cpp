@@ -45,8 +45,6 @@ int gpuopt::trainModel(const DriverOptions &options) {
   if (Error error = OutputDirectory::checkResults(options.outputDir,
                                                   options.emission.settings))
     return failure(std::move(error));
-  if (Error error = checkResume(compile))
-    return failure(std::move(error));
   std::shared_ptr<void> lock;
   // The lock is held until the trainer takes the place of this program, and
   // then locks the folder itself.
@@ -54,6 +52,12 @@ int gpuopt::trainModel(const DriverOptions &options) {
           options.compileTo ? "" : lockResults(options.outputDir, lock);
       !problem.empty())
     return failure(problem);
+  // Results that a killed run had moved away may have come back.
+  if (Error error = OutputDirectory::checkResults(options.outputDir,
+                                                  options.emission.settings))
+    return failure(std::move(error));
+  if (Error error = checkResume(compile))
+    return failure(std::move(error));
   std::string program = OutputDirectory::programBelow(options.outputDir);
   compile.outputDir = program;
   if (int status = compileModel(compile); status || options.compileTo)

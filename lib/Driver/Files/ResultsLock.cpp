@@ -7,6 +7,7 @@
 
 #include "Files/ResultsLock.h"
 
+#include "gpuopt/trainer/earlier_results.h"
 #include "gpuopt/trainer/output_folder.h"
 
 using namespace gpuopt;
@@ -15,6 +16,10 @@ std::string gpuopt::lockResults(const std::string &folder,
                                 std::shared_ptr<void> &lock) {
   try {
     lock = std::make_shared<OutputFolder>(folder);
+    if (settle_earlier_results(folder))
+      fprintf(stderr, "gpuopt: note: %s\n",
+              describe_putting_back(folder, "the run that was to replace them")
+                  .c_str());
   } catch (const std::exception &error) {
     return error.what();
   }

@@ -15,8 +15,9 @@ namespace gpuopt {
 
 /// Creates a folder for the results of a training, if there is none, and locks
 /// it as trainers do, until `lock` is destroyed or another program takes the
-/// place of this one. Returns what is wrong, such as another trainer that
-/// writes to the folder; empty if nothing is.
+/// place of this one. Puts back the results of an earlier run if one that was
+/// to replace them was killed before it saved anything. Returns what is wrong,
+/// such as another trainer that writes to the folder; empty if nothing is.
 std::string lockResults(const std::string &folder, std::shared_ptr<void> &lock);
 
 /// Returns whether a trainer holds the lock of a folder. Asks without writing

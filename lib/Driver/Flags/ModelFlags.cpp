@@ -17,6 +17,7 @@
 #include "Flags/SettingFlags.h"
 #include "gpuopt/Target/Cxx/PlanVersion.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_names.h"
+#include "gpuopt/trainer/folder_marks.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -83,10 +84,17 @@ static Error collectPredicted(DriverOptions &options) {
                              "has trained");
   options.model = *trained;
   options.weights = joinPath(model, kModelFile);
-  if (!sys::fs::exists(options.weights))
-    return createStringError("'" + model + "' has no " + kModelFile +
-                             ": no training has ended there; name one of its "
-                             "checkpoints, or an ONNX file");
+  if (!sys::fs::exists(options.weights)) {
+    std::string earlier = joinPath(model, kEarlierFolder);
+    return createStringError(
+        "'" + model + "' has no " + kModelFile +
+        ": no training has ended there; name one of its checkpoints, or an "
+        "ONNX file" +
+        (hasFile(earlier, kModelFile)
+             ? ", or '" + earlier +
+                   "', the results of the training before that one"
+             : ""));
+  }
   return adoptPictures(options);
 }
 

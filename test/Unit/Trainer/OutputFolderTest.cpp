@@ -1,8 +1,6 @@
 // Which folders a trainer writes to, and what it leaves there.
 #include "TrainerFixture.h"
 
-#include <climits>
-
 namespace gpuopt {
 
 static std::vector<std::string> names_in(const std::string &folder) {
@@ -49,39 +47,6 @@ TEST_F(TrainerTest, WritesToFoldersOfItsOwn) {
   std::filesystem::create_directories(folder / "train/program");
   write_file(folder / "train/program/.gpuopt", "");
   EXPECT_EQ(run("train", {"--max-steps=1"}), 0) << error;
-}
-
-TEST(OutputFolder, SaysWhatCannotBeRemoved) {
-  const std::string name(300, 'x'); // longer than names may be
-  EXPECT_EQ(error_of([&] { remove_earlier_results(name, "tiny"); })
-                .rfind("--overwrite-output-dir cannot remove '" + name +
-                           "/model.safetensors': ",
-                       0),
-            0u);
-}
-
-TEST(OutputFolder, SaysWhichCheckpointCannotBeRemoved) {
-  TemporaryFolder folder;
-  // The path of the folder is as long as paths may be, that of a checkpoint in
-  // it is longer.
-  std::string deep = folder.path;
-  while (deep.size() < PATH_MAX - 10)
-    deep += "/" +
-            std::string(std::clamp<size_t>(PATH_MAX - 9 - deep.size(), 1, 200),
-                        'x');
-  std::filesystem::create_directories(deep);
-  const int descriptor = open(deep.c_str(), O_RDONLY | O_DIRECTORY);
-  ASSERT_GE(descriptor, 0) << strerror(errno);
-  ASSERT_EQ(mkdirat(descriptor, "checkpoint-2", 0777), 0) << strerror(errno);
-  const std::string problem =
-      error_of([&] { remove_earlier_results(deep, "tiny"); });
-  unlinkat(descriptor, "checkpoint-2", AT_REMOVEDIR);
-  close(descriptor);
-  EXPECT_EQ(problem.rfind("--overwrite-output-dir cannot remove '" + deep +
-                              "/checkpoint-2': ",
-                          0),
-            0u)
-      << problem;
 }
 
 TEST(OutputFolder, LeavesNothingWithoutResults) {

@@ -283,14 +283,9 @@ TEST_F(ResumeTest, NothingOfARunStandsBesideTheNext) {
   detail::interrupted = 0;
   EXPECT_TRUE(has("checkpoint-2") && has("model.safetensors"));
   EXPECT_EQ(losses("a").size(), 6u);
-  program.update = [](Context &ctx, char *memory) {
-    tiny::update(ctx, memory);
-    tiny::at<StepState>(memory, tiny::kOffState)->grad_norm = NAN;
-  };
-  ASSERT_EQ(run("a", {"--max-steps=2", "--overwrite-output-dir"}), kDiverged);
-  EXPECT_EQ(losses("a").size(), 1u);
-  for (const char *name :
-       {"model.safetensors", "ema.safetensors", "checkpoint-2", "checkpoint-6"})
+  ASSERT_EQ(run("a", {"--max-steps=2", "--overwrite-output-dir"}), 0) << error;
+  EXPECT_EQ(losses("a").size(), 2u);
+  for (const char *name : {"ema.safetensors", "checkpoint-2", "checkpoint-6"})
     EXPECT_FALSE(has(name)) << name;
 }
 

@@ -77,6 +77,14 @@ inline void mark_names(const std::string &mark, const std::string &text) {
       !(std::ofstream(mark, std::ios::binary | std::ios::app) << line).flush())
     throw Error("cannot write '" + mark + "': " + strerror(errno));
 }
+// Whether there are such names that a run has written.
+inline bool has_names_of_run(const std::string &output_dir) {
+  const std::string path = output_dir + "/" + kClassNamesFile;
+  std::error_code code;
+  return std::filesystem::exists(path, code) &&
+         text_of_file(output_dir + "/" + kResultsMark)
+                 .find(mark_of_names(text_of_file(path))) != std::string::npos;
+}
 } // namespace detail
 
 // Writes the names of the classes beside the weights that have learnt them, or
@@ -89,8 +97,7 @@ inline void write_class_names(const std::string &output_dir,
                     old = detail::text_of_file(path);
   std::error_code code;
   if (std::filesystem::exists(path, code) &&
-      detail::text_of_file(mark).find(detail::mark_of_names(old)) ==
-          std::string::npos) {
+      !detail::has_names_of_run(output_dir)) {
     if (!text.empty() && old != text)
       fprintf(stderr,
               "%s: warning: '%s' stays, because no run has written it, but it "

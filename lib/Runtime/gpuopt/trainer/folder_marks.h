@@ -10,6 +10,9 @@ namespace gpuopt {
 constexpr char kProgramMark[] = ".gpuopt";
 // The mark of a trainer's folder, whose results may be replaced.
 constexpr char kResultsMark[] = ".gpuopt-results";
+// The results of an earlier run, until the one that replaces them has saved
+// something.
+constexpr char kEarlierFolder[] = ".gpuopt-earlier";
 // The folder of the program below the results of `gpuopt train`.
 constexpr char kProgramFolder[] = "program";
 

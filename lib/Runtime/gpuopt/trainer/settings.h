@@ -282,6 +282,14 @@ inline void check_together(const Flags &flags, const Settings &s,
 
 } // namespace detail
 
+// Refuses to mix with the results of an earlier run, or to replace them.
+inline void refuse_earlier_results(const Settings &s) {
+  if (const std::string why =
+          why_not_anew(s.output_dir, s.resume, s.overwrite_output_dir);
+      !why.empty())
+    throw Error("'--output-dir' " + why);
+}
+
 inline Settings parse_settings(int argc, char **argv, const Program &program) {
   Settings s;
   detail::set_defaults(program, s);
@@ -298,10 +306,7 @@ inline Settings parse_settings(int argc, char **argv, const Program &program) {
   detail::check_ranges(s, kind_of(program));
   detail::check_together(flags, s, program);
   OutputFolder::check(s.output_dir);
-  if (const std::string why =
-          why_not_anew(s.output_dir, s.resume, s.overwrite_output_dir);
-      !why.empty())
-    throw Error("'--output-dir' " + why);
+  refuse_earlier_results(s);
   detail::check_files(s.train, "--");
   detail::check_files(s.eval, "--eval-");
   detail::check_readable("--weights", s.weights);

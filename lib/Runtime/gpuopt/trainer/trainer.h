@@ -38,8 +38,8 @@ public:
         waiting(parse_wait_policy(s.wait_policy), ctx.num_threads),
         averages(program, s.ema_decay), measured(program), profiles(program, s),
         data(program, s), checkpoints(program, s),
-        outcome(program, s, checkpoints), summary(ctx, program, s),
-        progress(s.logging_steps), warnings(program) {
+        outcome(program, s, checkpoints), earlier(s.output_dir, program.name),
+        summary(ctx, program, s), progress(s.logging_steps), warnings(program) {
     session.use_attention_library(s.attention_library);
     if (kStagingIsDevice)
       flush_denormals(ctx.num_threads, s.flush_denormals);
@@ -50,6 +50,8 @@ public:
     refuse_named_ranges(s.nvtx);
     data.open();
     folder = std::make_unique<OutputFolder>(s.output_dir);
+    if (earlier.settle_killed_run()) // what is back may be in the way
+      refuse_earlier_results(s);
     checkpoints.find_start();
     step = begun_at();
     summary.begin_at(step);
@@ -68,9 +70,12 @@ public:
       if (status == kDiverged)
         metrics.ended(outcome.diverged_at(), kEndedByDivergence);
       profiles.end();
+      earlier.settle();
       return status;
     } catch (const std::exception &) {
       keep_finished(metrics);
+      checkpoints.end(/*waits=*/true);
+      earlier.settle();
       throw;
     }
   }
@@ -248,10 +253,11 @@ private:
     load_averages(path);
     warn_of_changes(path, checkpoints.start(), now, program.name);
   }
-  // Removes the results of an earlier run, unless this one goes on from them.
-  void make_way(bool now) const {
+  // Moves the results of an earlier run out of the way, unless this one goes on
+  // from them.
+  void make_way(bool now) {
     if (now && s.overwrite_output_dir && !checkpoints.starts_in_output())
-      remove_earlier_results(s.output_dir, program.name);
+      earlier.set_aside();
   }
   // Saves the weights, and what their classes are called; returns false if they
   // are NaN. Such weights do not replace good ones.
@@ -267,6 +273,8 @@ private:
       outcome.tell_divergence(step, "; infinite or NaN: " + lost);
     else
       write_class_names(s.output_dir, data.class_names(), program.name);
+    if (lost.empty())
+      earlier.settle();
     return lost.empty();
   }
 
@@ -289,6 +297,8 @@ private:
     const auto lost = checkpoints.end(waits);
     if (lost)
       outcome.tell_divergence(lost->step, "; infinite or NaN: " + lost->lost);
+    else if (checkpoints.has_written())
+      earlier.settle();
     return !lost;
   }
   RunState run_state() {
@@ -523,6 +533,7 @@ private:
   RunData data;
   Checkpoints checkpoints;
   RunOutcome outcome;
+  EarlierResults earlier;
   RunSummary summary;
   Progress progress;
   LossWarnings warnings;

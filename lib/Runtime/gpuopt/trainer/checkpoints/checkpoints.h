@@ -80,6 +80,8 @@ public:
   bool last_is_of(int64_t step) const {
     return last == checkpoint_path(s.output_dir, step);
   }
+  // Whether this run has written any.
+  bool has_written() const { return !whole_steps.empty(); }
   // Returns the folder of the checkpoint of a step of this run, or of the run
   // that it goes on from; empty if there is none. Folders may have checkpoints
   // of another course of the run, which are not taken for its own.
