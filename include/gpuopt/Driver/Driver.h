@@ -58,6 +58,8 @@ struct DriverOptions {
   std::string resultsDir;
   /// The weights for `predict`; empty for those in the model.
   std::string weights;
+  /// Whether `model` was found in the folder of a run and not given.
+  bool findsModel = false;
 };
 
 /// The options of `gpuopt calibrate`.

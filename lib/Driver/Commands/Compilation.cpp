@@ -105,6 +105,9 @@ LogicalResult Compilation::run(Phase phase) {
     for (auto graph : (*module).getOps<onnx::GraphOp>())
       graphName = nameOf(graph.getLoc());
     modelHash = hashOfModel(*module);
+    // An input that has become a constant is one of this command alone.
+    if (options.import.constantInputs.empty())
+      graphHash = hashOfGraph(*module);
     return success();
   }
   PassManager passes(&context);

@@ -29,6 +29,9 @@ public:
 
   /// Returns what tells the model from others, once it is imported.
   llvm::StringRef getModelHash() const { return modelHash; }
+  /// Returns the same without the sizes of its inputs; empty if some of these
+  /// are constants by --constant-input.
+  llvm::StringRef getGraphHash() const { return graphHash; }
   mlir::ModuleOp getModule() { return *module; }
   /// Returns, after a failure, 2 if a memory budget cannot be met and else 1.
   int exitStatus() const;
@@ -58,7 +61,7 @@ private:
   bool isQuiet;
   std::string diagnostics;
   std::string graphName; ///< As the file has it.
-  std::string modelHash;
+  std::string modelHash, graphHash;
   CostReport costs;
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module;

@@ -11,9 +11,11 @@
 #include "Commands/Process.h"
 #include "Commands/Resume.h"
 #include "Files/DataFiles.h"
+#include "Files/ModelHash.h"
 #include "Files/OutputDirectory.h"
 #include "Files/RuntimeFiles.h"
 #include "Files/SourceModel.h"
+#include "Files/TrainedWeights.h"
 #include "Files/Weights.h"
 #include "Flags/Notes.h"
 #include "Report/PhaseMemory.h"
@@ -82,6 +84,26 @@ static llvm::Error checkData(const DriverOptions &options, ModuleOp module) {
   return validates ? checkContents(module, options.evalData, "--eval-",
                                    /*fillsLast=*/true)
                    : llvm::Error::success();
+}
+
+/// Fails if the model that was found beside trained weights is not the one that
+/// they were trained with.
+static llvm::Error checkTrainedGraph(const DriverOptions &options,
+                                     const Compilation &compilation) {
+  const std::string &given = options.emission.settings.weights,
+                    &file = given.empty() ? options.weights : given;
+  TrainedWeights weights;
+  // What is wrong with the file is told by the predictor.
+  if (!options.findsModel || !weights.load(file).empty())
+    return llvm::Error::success();
+  std::string why = whyOtherGraph(file, weights.graphHash(), options.model,
+                                  compilation.getGraphHash().str());
+  return why.empty() ? llvm::Error::success()
+                     : llvm::createStringError(
+                           why +
+                           "; restore it, or name a model that fits: gpuopt "
+                           "predict MODEL.onnx --weights " +
+                           file);
 }
 
 /// Returns the weights with commas between them, or, of many, their number and
@@ -185,6 +207,10 @@ int gpuopt::compileModel(const DriverOptions &options) {
     return failure(std::move(error));
   EmissionOptions emission = options.emission;
   PlanChoices choices;
+  if (failed(compilation.runTo(Phase::Import)))
+    return compilation.exitStatus();
+  if (llvm::Error error = checkTrainedGraph(options, compilation))
+    return failure(std::move(error));
   if (failed(compilation.runTo(Phase::Precision)))
     return compilation.exitStatus();
   choices.precision = compilation.describePrecision();
@@ -206,6 +232,7 @@ int gpuopt::compileModel(const DriverOptions &options) {
   if (llvm::Error error = checkData(options, module))
     return failure(std::move(error));
   emission.modelHash = compilation.getModelHash().str();
+  emission.graphHash = compilation.getGraphHash().str();
   emission.compiled = decidingFlags(options.pipeline);
   if (llvm::Error error = checkResume(options, module, emission))
     return failure(std::move(error));

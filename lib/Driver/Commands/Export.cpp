@@ -8,11 +8,14 @@
 #include "Commands/Process.h"
 #include "Files/JoinPath.h"
 #include "Files/LoraAdapter.h"
+#include "Files/ModelHash.h"
 #include "Files/OtherFormats.h"
 #include "Files/SourceModel.h"
 #include "Files/TrainedWeights.h"
 #include "gpuopt/Driver/Driver.h"
+#include "gpuopt/Import/Onnx/ImportOnnx.h"
 #include "gpuopt/Import/Onnx/ReplaceWeights.h"
+#include "gpuopt/Pipelines/RegisterAll.h"
 #include "gpuopt/Support/CheckOutput.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_names.h"
 #include "llvm/ADT/STLExtras.h"
@@ -102,9 +105,8 @@ private:
       for (StringRef name :
            {"adapter_config.json", "adapter_model.safetensors"})
         inputs.push_back(joinPath(options.adapter, name));
-    if (llvm::Error error =
-            checkOutput(options.file,
-                        SmallVector<StringRef>(inputs.begin(), inputs.end())))
+    if (llvm::Error error = checkOutput(
+            options.file, SmallVector<StringRef>(inputs.begin(), inputs.end())))
       return error;
     return checkReplaced(options.file, ".onnx");
   }
@@ -123,14 +125,38 @@ private:
   /// Finds the model of a run, and reads the weights; returns what is wrong.
   std::string load() {
     model = options.model;
-    if (model.empty()) {
+    bool findsModel = model.empty();
+    if (findsModel) {
       llvm::Expected<std::string> found = findSourceModel(options.run);
       if (!found)
         return llvm::toString(found.takeError()) + "; name it by --model";
       model = *found;
     }
     file = joinPath(options.run, options.averages ? kAveragesFile : kModelFile);
-    return weights.load(file);
+    std::string problem = weights.load(file);
+    if (!problem.empty() || !findsModel || weights.graphHash().empty())
+      return problem;
+    std::string why =
+        whyOtherGraph(file, weights.graphHash(), model, graphHash());
+    return why.empty() ? ""
+                       : why + "; restore it, or name a model that fits by "
+                               "--model";
+  }
+
+  /// Returns the hash of the model's graph; empty if its inputs have sizes that
+  /// only flags of its compilation give.
+  std::string graphHash() {
+    MLIRContext context;
+    DialectRegistry registry;
+    registerAllDialects(registry);
+    context.appendDialectRegistry(registry);
+    // What is wrong with the model is told where it is copied.
+    context.getDiagEngine().registerHandler(
+        [](Diagnostic &) { return success(); });
+    OnnxImportOptions import;
+    import.usualBatchSize = 1;
+    OwningOpRef<ModuleOp> module = importOnnxModel(model, context, import);
+    return module ? hashOfGraph(*module) : "";
   }
 
   FailureOr<std::optional<std::string>>

@@ -18,6 +18,8 @@ namespace {
 
 class ModelHasher {
 public:
+  explicit ModelHasher(bool hasSizes) : hasSizes(hasSizes) {}
+
   std::string hash(onnx::GraphOp graph) {
     addGraph(graph.getBody());
     return llvm::toHex(sha.final(), /*LowerCase=*/true).substr(0, 16);
@@ -57,7 +59,8 @@ private:
   }
   void addResult(Value result) {
     numbers.try_emplace(result, numbers.size());
-    addPrinted(result.getType());
+    if (hasSizes)
+      addPrinted(result.getType());
   }
   void addNode(onnx::NodeOp node) {
     add(node.getDomain());
@@ -73,14 +76,36 @@ private:
       addPrinted(Attribute(*op.getValue()));
   }
 
+  const bool hasSizes; ///< Whether the types of inputs and results count.
   llvm::SHA256 sha;
   DenseMap<Value, size_t> numbers;
 };
 
 } // namespace
 
-std::string gpuopt::hashOfModel(ModuleOp module) {
+static std::string hashOf(ModuleOp module, bool hasSizes) {
   for (auto graph : module.getOps<onnx::GraphOp>())
-    return ModelHasher().hash(graph);
+    return ModelHasher(hasSizes).hash(graph);
   return "";
+}
+
+std::string gpuopt::hashOfModel(ModuleOp module) {
+  return hashOf(module, /*hasSizes=*/true);
+}
+
+std::string gpuopt::hashOfGraph(ModuleOp module) {
+  return hashOf(module, /*hasSizes=*/false);
+}
+
+std::string gpuopt::whyOtherGraph(const std::string &weights,
+                                  const std::string &trained,
+                                  const std::string &model,
+                                  const std::string &now) {
+  if (trained.empty() || now.empty() || trained == now)
+    return "";
+  return "'" + weights + "' was trained with another model than '" + model +
+         "', which the program beside it names: its graph and constants have "
+         "the hash " +
+         trained + ", but those of the model have " + now +
+         "; the file was changed since, or the program is of a later training";
 }

@@ -19,6 +19,18 @@ namespace gpuopt {
 /// neither do names of nodes and files.
 std::string hashOfModel(mlir::ModuleOp module);
 
+/// Returns the same without the types of the inputs and of what is computed, so
+/// that the size of a batch does not count. The trainer writes it into the
+/// files of weights (kGraphEntry).
+std::string hashOfGraph(mlir::ModuleOp module);
+
+/// Returns that weights were trained with the graph of the hash `trained`, but
+/// `model`, which was found beside them, has that of the hash `now`; nothing if
+/// these are the same, or if one of them is not known.
+std::string whyOtherGraph(const std::string &weights,
+                          const std::string &trained, const std::string &model,
+                          const std::string &now);
+
 } // namespace gpuopt
 
 #endif // GPUOPT_LIB_DRIVER_FILES_MODELHASH_H

@@ -10,6 +10,7 @@
 #include "gpuopt/data/checksum.h"
 #include "gpuopt/data/dataset.h"
 #include "gpuopt/data/safetensors.h"
+#include "gpuopt/trainer/checkpoints/stored_state.h"
 
 #include <cstring>
 
@@ -19,9 +20,11 @@ std::string TrainedWeights::load(const std::string &path) {
   try {
     check_listed(path);
     auto mapped = std::make_shared<MappedFile>(path);
-    for (const auto &[name, stored] : read_safetensors(*mapped))
+    std::map<std::string, std::string> metadata;
+    for (const auto &[name, stored] : read_safetensors(*mapped, &metadata))
       tensors[name] = {stored.dtype, stored.shape, stored.data, stored.bytes};
     file = mapped;
+    graph = metadata[kGraphEntry];
   } catch (const std::exception &error) {
     return error.what();
   }

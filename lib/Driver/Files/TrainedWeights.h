@@ -33,6 +33,9 @@ public:
   std::string read(const std::string &name, const std::string &type,
                    const std::vector<int64_t> &shape, std::string &bytes) const;
   std::vector<std::string> names() const;
+  /// Returns the hash of the graph that was trained; empty if the file does not
+  /// tell.
+  const std::string &graphHash() const { return graph; }
   /// Returns whether two tensors have the same type, shape and elements, as a
   /// tied weight has under each of its names.
   bool areSame(const std::string &one, const std::string &other) const;
@@ -46,6 +49,7 @@ private:
   };
   std::shared_ptr<void> file; // mapped
   std::map<std::string, Tensor> tensors;
+  std::string graph;
 };
 
 } // namespace gpuopt

@@ -84,6 +84,7 @@ static Error collectPredicted(DriverOptions &options) {
                              "has trained");
   options.model = *trained;
   options.weights = joinPath(model, kModelFile);
+  options.findsModel = true;
   if (!sys::fs::exists(options.weights)) {
     std::string earlier = joinPath(model, kEarlierFolder);
     return createStringError(

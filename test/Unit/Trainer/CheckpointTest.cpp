@@ -48,6 +48,29 @@ TEST(Checksum, IsThatOfZlib) {
     EXPECT_EQ(checksum(), crc32_by_bits(text)) << text.size() << " bytes";
 }
 
+TEST_F(CheckpointTest, WeightsTellTheGraphThatWasTrained) {
+  auto metadata_of = [&](const std::string &name) {
+    const MappedFile file(folder / name);
+    std::map<std::string, std::string> metadata;
+    read_safetensors(file, &metadata);
+    return metadata;
+  };
+  using Metadata = std::map<std::string, std::string>;
+  ASSERT_EQ(run("a", {"--max-steps=1"}), 0) << error;
+  EXPECT_EQ(metadata_of("a/model.safetensors"), (Metadata{{"format", "pt"}}));
+  program.graph = "00ff";
+  ASSERT_EQ(run("b", {"--max-steps=1", "--save-steps=1", "--ema-decay=0.9"}), 0)
+      << error;
+  const Metadata expected{{"format", "pt"}, {"gpuopt_graph", "00ff"}};
+  for (const char *name : {"b/model.safetensors", "b/ema.safetensors"})
+    EXPECT_EQ(metadata_of(name), expected) << name;
+  Metadata of_step = expected;
+  of_step["global_step"] = "1";
+  for (const char *name :
+       {"b/checkpoint-1/model.safetensors", "b/checkpoint-1/ema.safetensors"})
+    EXPECT_EQ(metadata_of(name), of_step) << name;
+}
+
 TEST_F(CheckpointTest, HasWhatTheRunNeeds) {
   program.accumulation_steps = 3;
   ASSERT_EQ(run("a", {"--max-steps=7", "--save-steps=3", "--adam-beta2=0.5"}),

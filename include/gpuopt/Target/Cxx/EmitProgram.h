@@ -37,6 +37,9 @@ struct AliveBytes {
 struct EmissionOptions {
   std::string modelName = "model";
   std::string modelHash; ///< Tells the model from others; may be empty.
+  /// The same without the sizes of the model's inputs, which predictions may
+  /// change; may be empty.
+  std::string graphHash;
   /// The flags of the compiler that decide what a step computes, as "loss=mse".
   std::vector<std::string> compiled;
   /// What an evaluation measures, by the names of --eval-metrics.

@@ -25,8 +25,11 @@ inline const char *safetensors_name(Type type) {
   return names[static_cast<int>(type)];
 }
 
+// Returns the tensors by their names. `metadata`, if it is not null, gets what
+// the file has of that, by its names.
 inline std::map<std::string, StoredTensor>
-read_safetensors(const MappedFile &file) {
+read_safetensors(const MappedFile &file,
+                 std::map<std::string, std::string> *metadata = nullptr) {
   uint64_t header = 0;
   if (file.bytes >= 8)
     memcpy(&header, file.data, 8);
@@ -42,17 +45,22 @@ read_safetensors(const MappedFile &file) {
   parser.object([&](const std::string &name) {
     StoredTensor tensor{};
     std::vector<int64_t> range;
+    const bool is_metadata = name == "__metadata__";
     parser.object([&](const std::string &key) {
-      if (key == "dtype")
+      if (is_metadata) {
+        const std::string value = parser.string();
+        if (metadata)
+          (*metadata)[key] = value;
+      } else if (key == "dtype")
         tensor.dtype = parser.string();
       else if (key == "shape")
         tensor.shape = parser.integers();
       else if (key == "data_offsets")
         range = parser.integers();
       else
-        parser.string(); // metadata
+        parser.string();
     });
-    if (name == "__metadata__")
+    if (is_metadata)
       return;
     if (range.size() != 2 || range[0] > range[1] || size_t(range[1]) > room)
       parser.fail();

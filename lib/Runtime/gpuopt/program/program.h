@@ -97,6 +97,7 @@ struct AliveBytes {
 struct Program {
   const char *name;
   const char *model = ""; // a hash of the ONNX graph and of its constants
+  const char *graph = ""; // the same without the sizes of the graph's inputs
   // Flags of gpuopt compile that decide what a step computes, as "loss=mse".
   Table<const char *> compiled;
   Table<const char *> eval_metrics; // what is measured (metric_names.h)

@@ -260,6 +260,8 @@ private:
     set("name", cxx::quoted(options.modelName));
     if (!options.modelHash.empty())
       set("model", cxx::quoted(options.modelHash));
+    if (!options.graphHash.empty())
+      set("graph", cxx::quoted(options.graphHash));
     if (!options.compiled.empty())
       set("compiled", "kCompiled");
     if (!options.evalMetrics.empty())

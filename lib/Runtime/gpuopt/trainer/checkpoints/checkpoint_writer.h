@@ -26,8 +26,8 @@ inline void write_checkpoint_files(const std::string &folder,
                                    const RunState &run) {
   std::filesystem::remove_all(folder);
   std::filesystem::create_directory(folder);
-  const std::map<std::string, std::string> metadata{
-      {"format", "pt"}, {"global_step", std::to_string(run.step)}};
+  std::map<std::string, std::string> metadata = copy.get_metadata();
+  metadata["global_step"] = std::to_string(run.step);
   write_safetensors(folder + "/" + kModelFile, copy.tensors(StateFile::Weights),
                     metadata);
   if (has_averages)

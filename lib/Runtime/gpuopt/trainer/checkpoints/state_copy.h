@@ -12,7 +12,7 @@ namespace gpuopt {
 class StateCopy {
 public:
   StateCopy(const Program &program, const Averages &averages)
-      : averages(averages) {
+      : averages(averages), metadata(metadata_of_weights(program)) {
     auto add = [&](const StateInfo &state, bool is_average) {
       parts.push_back({&state, bytes, is_average});
       bytes += state.tensor.bytes;
@@ -52,6 +52,11 @@ public:
     return tensors;
   }
 
+  // Returns the metadata of each file.
+  const std::map<std::string, std::string> &get_metadata() const {
+    return metadata;
+  }
+
   // Returns the names of weights that training has lost; empty if none is.
   std::string lost(const std::set<std::string> &infinite_at_first) const {
     NameList names;
@@ -68,6 +73,7 @@ private:
     bool is_average;
   };
   const Averages &averages;
+  const std::map<std::string, std::string> metadata;
   std::vector<Part> parts;
   size_t bytes = 0;
   std::vector<char> data;

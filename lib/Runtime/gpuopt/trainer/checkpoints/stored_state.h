@@ -31,6 +31,20 @@ inline bool has_state(StateFile file, StateKind kind) {
   return false;
 }
 
+// The entry of a file's metadata that has Program::graph of the program whose
+// weights it has.
+constexpr char kGraphEntry[] = "gpuopt_graph";
+
+// Returns the metadata of the weights of a program. Programs of Hugging Face
+// look for "format".
+inline std::map<std::string, std::string>
+metadata_of_weights(const Program &program) {
+  std::map<std::string, std::string> metadata{{"format", "pt"}};
+  if (program.graph[0])
+    metadata[kGraphEntry] = program.graph;
+  return metadata;
+}
+
 inline std::vector<int64_t> shape_of(const TensorInfo &tensor) {
   return {tensor.shape, tensor.shape + tensor.rank};
 }

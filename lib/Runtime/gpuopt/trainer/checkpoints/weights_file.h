@@ -100,7 +100,7 @@ public:
           tensors.push_back(tensor_to_save(state, name, data));
       }
     if (lost.empty())
-      write_safetensors(path, tensors);
+      write_safetensors(path, tensors, metadata_of_weights(program));
     return lost.text();
   }
 
