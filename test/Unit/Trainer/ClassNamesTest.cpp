@@ -84,6 +84,49 @@ TEST_F(ClassNamesTest, ThoseOfTheUserStay) {
   EXPECT_EQ(names_in("b"), "Cat\nDog\nOwl\n");
 }
 
+TEST_F(ClassNamesTest, OfACheckpointAreThoseOfTheLabels) {
+  ASSERT_EQ(run_named("a", {"--save-steps=2"}), 0) << error;
+  const std::string weights = read_file(folder / "a/model.safetensors");
+  std::filesystem::rename(folder / "pictures/dog", folder / "pictures/ape");
+  EXPECT_EQ(run_named("a", {"--resume=auto", "--max-steps=3"}), 1);
+  EXPECT_EQ(error, "tiny: error: '" + folder / "a/checkpoint-2/classes.txt" +
+                       "' has other classes than the folders of the labels: "
+                       "class 0 is 'cat' there and 'ape' here; give these "
+                       "folders the names that they had, or remove that file "
+                       "if only the names are others\n");
+  EXPECT_EQ(read_file(folder / "a/model.safetensors"), weights);
+  std::filesystem::rename(folder / "pictures/ape", folder / "pictures/dog");
+  std::filesystem::create_directory(folder / "pictures/yak");
+  write_file(folder / "pictures/yak/a.png", "");
+  std::filesystem::remove(folder / "pictures/owl/2.png");
+  EXPECT_EQ(run_named("a", {"--resume=auto", "--max-steps=3"}), 1);
+  EXPECT_NE(error.find("there are 3 classes there and 4 here"),
+            std::string::npos)
+      << error;
+  std::filesystem::remove_all(folder / "pictures/yak");
+  write_file(folder / "pictures/owl/2.png", "");
+  EXPECT_EQ(run_named("a", {"--resume=auto", "--max-steps=3"}), 0) << error;
+  // They have no names, or the checkpoint has none.
+  EXPECT_EQ(run("a", {"--max-steps=4", "--resume=auto"}), 0) << error;
+}
+
+TEST_F(ClassNamesTest, OfWeightsToBeginWithAreCompared) {
+  ASSERT_EQ(run_named("a"), 0) << error;
+  const std::string from = "--init-from=" + folder / "a/model.safetensors";
+  ASSERT_EQ(run_named("b", {from}), 0) << error;
+  EXPECT_EQ(error, "");
+  std::filesystem::rename(folder / "pictures/owl", folder / "pictures/bat");
+  const std::string why = "'--init-from' '" + folder / "a/model.safetensors" +
+                          "' has learnt other classes, by '" +
+                          folder / "a/classes.txt" +
+                          "': class 0 is 'cat' there and 'bat' here";
+  ASSERT_EQ(run_named("c", {from}), 0) << error;
+  EXPECT_EQ(error, "tiny: warning: " + why +
+                       "; the weights of the classes are trained anew\n");
+  EXPECT_EQ(run_named("d", {from, "--init-strict"}), 1);
+  EXPECT_EQ(error, "tiny: error: " + why + "\n");
+}
+
 struct NamedSource : DataSource {
   explicit NamedSource(std::vector<std::string> names)
       : names_of_classes(std::move(names)) {}
@@ -147,6 +190,29 @@ TEST_F(ValidationClassesTest, SomeOfTheTrainingsHaveTheirNumbers) {
             0)
       << error;
   EXPECT_EQ(numbers("a", "eval_loss"), numbers("b", "eval_loss"));
+}
+
+TEST_F(ValidationClassesTest, NumbersOfTheTrainingAreAsMany) {
+  write_first(3);
+  for (const char *name : {"cat", "dog"})
+    add("validation", name, 1);
+  add("validation", "dog", 2);
+  const std::vector<std::string> flags = {
+      "--max-steps=2", "--eval-data", "x=" + folder / "x-some.npy",
+      "--eval-labels", folder / "validation"};
+  EXPECT_EQ(run("a", flags), 1);
+  EXPECT_EQ(error, "tiny: error: '" + folder / "validation" +
+                       "' has 2 sub-folders, which number its classes by their "
+                       "names from 0 to 1, but '" +
+                       folder / "labels.npy" +
+                       "', the training's labels, has numbers up to 2; give "
+                       "both as folders, or both as numbers\n");
+  std::filesystem::rename(folder / "validation/dog/2.png",
+                          folder / "validation/2.png");
+  std::filesystem::create_directory(folder / "validation/owl");
+  std::filesystem::rename(folder / "validation/2.png",
+                          folder / "validation/owl/2.png");
+  EXPECT_EQ(run("a", flags), 0) << error;
 }
 
 TEST(ClassNames, AreOneListOrNone) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "gpuopt/data/checksum.h"
-#include "gpuopt/data/dataset.h"
+#include "gpuopt/data/indices.h"
 #include "gpuopt/device/atomic_file.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_names.h"
 #include "gpuopt/trainer/folder_marks.h"
@@ -34,12 +34,51 @@ inline std::string class_names_text(const DataSources &sources) {
   return text;
 }
 
+namespace detail {
+// Returns how many classes labels have that are numbers in memory: one more
+// than the highest of them; 0 if that is not known.
+inline int64_t classes_in(const InputInfo &fed, const DataSource &labels) {
+  const InputInfo input = labels.gives_classes ? classes_of(fed) : fed;
+  if (!input.is_label || is_fraction(input.tensor.type) ||
+      is_fraction(labels.type) || labels.elements != 1 ||
+      !dynamic_cast<const StoredSource *>(&labels))
+    return 0;
+  std::vector<uint8_t> label(labels.sample_bytes());
+  int64_t count = 0;
+  for (int64_t sample = 0; sample < labels.samples(); sample++) {
+    labels.read({sample}, label.data());
+    const int64_t number = integer_at(labels.type, label.data(), 0);
+    if (number != input.ignore_index)
+      count = std::max(count, number + 1);
+  }
+  return count;
+}
+// Labels that are numbers cannot be compared with the names of a folder's
+// classes, but there must be as many.
+inline void match_class_count(const InputInfo &input, const DataSource &train,
+                              const DataSource &eval) {
+  const int64_t expected = classes_in(input, train),
+                found = int64_t(eval.class_names()->size());
+  if (expected > 0 && expected != found)
+    throw Error("'" + eval.path + "' has " + std::to_string(found) +
+                " sub-folders, which number its classes by their names from 0 "
+                "to " +
+                std::to_string(found - 1) + ", but '" + train.path +
+                "', the training's labels, has numbers up to " +
+                std::to_string(expected - 1) +
+                "; give both as folders, or both as numbers");
+}
+} // namespace detail
+
 // Has validation data number their classes as the training data do. A folder
 // may lack some of the classes, but has no others.
-inline void match_classes(const DataSources &train, const DataSources &eval) {
+inline void match_classes(Table<InputInfo> inputs, const DataSources &train,
+                          const DataSources &eval) {
   for (size_t i = 0; i < std::min(train.size(), eval.size()); i++) {
     const std::vector<std::string> *expected = train[i]->class_names(),
                                    *found = eval[i]->class_names();
+    if (found && !expected)
+      detail::match_class_count(inputs.data[i], *train[i], *eval[i]);
     if (!expected || !found)
       continue;
     NameList others, all;
@@ -86,6 +125,67 @@ inline bool has_names_of_run(const std::string &output_dir) {
                  .find(mark_of_names(text_of_file(path))) != std::string::npos;
 }
 } // namespace detail
+
+// Returns how the names of classes beside weights differ from those of a run's
+// labels: "class 0 is 'cat' there and 'ant' here". Empty if they do not, or if
+// one of both has none. `has_all` counts a longer list as another one.
+inline std::string other_classes(const std::string &names_file,
+                                 const std::string &now, bool has_all) {
+  std::istringstream old(detail::text_of_file(names_file)), own(now);
+  const auto lines_in = [](std::istringstream &text) {
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(text, line);)
+      lines.push_back(line);
+    return lines;
+  };
+  const std::vector<std::string> there = lines_in(old), here = lines_in(own);
+  if (there.empty() || here.empty() ||
+      (!has_all && there.size() != here.size()))
+    return "";
+  for (size_t i = 0; i < std::min(there.size(), here.size()); i++)
+    if (there[i] != here[i])
+      return "class " + std::to_string(i) + " is '" + there[i] +
+             "' there and '" + here[i] + "' here";
+  if (there.size() == here.size())
+    return "";
+  return "there are " + std::to_string(there.size()) + " classes there and " +
+         std::to_string(here.size()) + " here";
+}
+
+// Refuses to go on from a checkpoint that has learnt other classes.
+inline void refuse_other_classes(const std::string &checkpoint,
+                                 const std::string &now) {
+  const std::string file = checkpoint + "/" + kClassNamesFile,
+                    why = other_classes(file, now, /*has_all=*/true);
+  if (!why.empty())
+    throw Error("'" + file +
+                "' has other classes than the folders of the "
+                "labels: " +
+                why +
+                "; give these folders the names that they had, or remove that "
+                "file if only the names are others");
+}
+
+// Warns of weights that have learnt other classes, or refuses them. Those of
+// another number of classes do not fit into a program, which is told of these.
+inline void warn_of_other_classes(const std::string &weights,
+                                  const std::string &now, bool is_strict,
+                                  const char *program) {
+  const std::string file = std::filesystem::path(weights)
+                               .replace_filename(kClassNamesFile)
+                               .string(),
+                    why = other_classes(file, now, /*has_all=*/false);
+  if (why.empty())
+    return;
+  const std::string text = "'--init-from' '" + weights +
+                           "' has learnt other classes, by '" + file +
+                           "': " + why;
+  if (is_strict)
+    throw Error(text);
+  fprintf(stderr,
+          "%s: warning: %s; the weights of the classes are trained anew\n",
+          program, text.c_str());
+}
 
 // Writes the names of the classes beside the weights that have learnt them, or
 // removes those of an earlier run if there are none. A file that no run has

@@ -30,7 +30,7 @@ public:
                   "leave out --eval-*");
     eval_sources =
         SourceOpener(program.inputs, s.eval, s.token_type, "--eval-").open();
-    match_classes(train_sources, eval_sources);
+    match_classes(program.inputs, train_sources, eval_sources);
     check_samples(eval_sources, program.batch_size, /*pads_last=*/true);
     check_ahead(program.inputs, eval_sources, program.batch_size,
                 s.on_bad_record == kSkipBadRecord);

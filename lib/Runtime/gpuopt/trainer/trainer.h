@@ -225,9 +225,12 @@ private:
   void load_first_weights() {
     session.load_weights(s.weights.empty() ? program_file(kModelFile)
                                            : s.weights);
-    if (!s.init_from.empty())
+    if (!s.init_from.empty()) {
       load_init_weights(ctx, program, memory, s.init_from, s.init_strict,
                         session.infinite_at_first);
+      warn_of_other_classes(s.init_from, data.class_names(), s.init_strict,
+                            program.name);
+    }
     averages.begin(ctx, memory);
   }
   void load_averages(const std::string &checkpoint) {
@@ -248,6 +251,7 @@ private:
     const std::string &path = checkpoints.start_path();
     const RunState now = identity();
     refuse_other_run(path, checkpoints.start(), now);
+    refuse_other_classes(path, data.class_names());
     session.load_checkpoint(path);
     validations = resumed_validations(checkpoints.start(), now, s);
     load_averages(path);
