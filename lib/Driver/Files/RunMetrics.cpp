@@ -58,6 +58,7 @@ void gpuopt::addLine(StringRef line, RunMetrics &metrics) {
     metrics.endedBy = by->str();
     metrics.endedAt = *step;
   } else if (object->get("peak_bytes")) {
+    metrics.endedBy.clear(); // the run was resumed, and has come to its end
     for (const auto &[name, bytes] : *object)
       if (std::optional<double> number = bytes.getAsNumber();
           number && StringRef(name).ends_with("_bytes"))

@@ -107,6 +107,23 @@ TEST_F(ErrorTest, TheStepsBeforeABadValidationAreKept) {
   validations = -8;
   EXPECT_EQ(run("b", flags), 1);
   expect_kept("b", "6");
+  // The last one is repeated by a run that goes on.
+  std::vector<std::string> resuming = flags;
+  resuming.push_back("--resume=auto");
+  program.evaluate = tiny::evaluate;
+  ASSERT_EQ(run("b", resuming), 0) << error;
+  EXPECT_NE(output.find("step 6  validation loss "), std::string::npos)
+      << output;
+  EXPECT_EQ(output.find("nothing is left to do"), std::string::npos) << output;
+  ASSERT_EQ(run("whole", flags), 0) << error;
+  EXPECT_EQ(numbers("b", "eval_loss"), numbers("whole", "eval_loss"));
+  EXPECT_EQ(losses("b").size(), 6u);
+  EXPECT_EQ(numbers("b", "peak_bytes").size(), 1u) << "it has come to its end";
+  EXPECT_EQ(read_run_state(folder / "b/checkpoint-6/trainer_state.json")
+                .validations.count,
+            3);
+  ASSERT_EQ(run("b", resuming), 0) << error;
+  EXPECT_NE(output.find("nothing is left to do"), std::string::npos) << output;
 }
 
 // An error behind the update, as of gradients that cannot be written.

@@ -356,6 +356,26 @@ TEST_F(ResumeTest, WarnsOfGroupsThatCameOrWent) {
   EXPECT_EQ(warning(with, with) + warning(without, without), "");
 }
 
+TEST_F(ResumeTest, WarnsOfTransformsThatCameOrWent) {
+  RunState without, with, of_no_loop;
+  without.settings["shuffle"] = with.settings["shuffle"] = "true";
+  with.settings["transform"] = "resize(8)";
+  auto warning = [](const RunState &saved, const RunState &now) {
+    testing::internal::CaptureStderr();
+    warn_of_changes("c", saved, now, "tiny");
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(warning(with, without),
+            "tiny: warning: '--transform' is none, but 'c' is of a run with "
+            "resize(8)\n");
+  EXPECT_EQ(warning(without, with),
+            "tiny: warning: '--transform' is resize(8), but 'c' is of a run "
+            "with none\n");
+  EXPECT_EQ(warning(with, with) + warning(without, without) +
+                warning(of_no_loop, with),
+            "");
+}
+
 // Models differ in their tensors.
 TEST_F(ResumeTest, TakesNoCheckpointOfAnotherModel) {
   ASSERT_EQ(run("a", {"--max-steps=2", "--save-steps=2"}), 0) << error;

@@ -113,6 +113,21 @@ public:
          phases.c_str());
   }
 
+  // Whether the earlier file of a run that goes on has no validation after a
+  // step.
+  bool lacks_evaluation(int64_t step) const {
+    const std::string evaluation =
+        "{\"step\": " + std::to_string(step) + ", \"eval_loss\": ";
+    std::ifstream earlier(path);
+    bool has_lines = false;
+    for (std::string text; last_kept > 0 && std::getline(earlier, text);) {
+      has_lines = true;
+      if (text.rfind(evaluation, 0) == 0)
+        return false;
+    }
+    return has_lines;
+  }
+
   // Cuts an earlier file to what stays of it, for a run that adds no line.
   void cut() {
     std::error_code code;

@@ -138,21 +138,24 @@ private:
     if (stops_early() && !has_trained)
       return outcome.tell_interrupt(step, steps, has_trained);
     make_way(!has_trained);
+    // An error has ended the run in its last validation.
+    const bool is_late = data.eval() && !has_trained && step == steps &&
+                         metrics.lacks_evaluation(step);
     // Weights are saved first, because validation may fail on its data.
     if (!save_weights())
       return kDiverged;
     if (ends_run(s, validations))
       say(describe_early_stop(s, validations, step, steps));
-    else if (data.eval() && has_trained && !stops_early())
+    else if (is_late || (data.eval() && has_trained && !stops_early()))
       validate(metrics, step);
     const bool is_due =
         s.save_steps > 0 || checkpoints.is_best(step) || stops_early();
-    if (is_due && has_trained && !watch->is_stuck() &&
-        !checkpoints.last_is_of(step) &&
+    const bool has_none = has_trained && !checkpoints.last_is_of(step);
+    if (((is_due && has_none) || is_late) && !watch->is_stuck() &&
         !(save_checkpoint(metrics) && end_checkpoint(true)))
       return kDiverged;
     profiles.end(); // the last checkpoint is part of it
-    if (has_trained) {
+    if (has_trained || is_late) {
       summary.end(metrics, step, profiles.averages(), waiting.mostly(),
                   stops_early());
     } else { // The weights are of the checkpoint; metrics of later steps go.

@@ -112,15 +112,18 @@ inline ValidationHistory resumed_validations(const RunState &saved,
 }
 
 // Warns of settings that differ and may: the run goes on with its own. One that
-// is in one of them alone is not comparable, except for parameter groups, of
-// which there may be none.
+// is in one of them alone is not comparable, except for parameter groups and
+// what a loop does to its data, of which there may be none.
 inline void warn_of_changes(const std::string &checkpoint,
                             const RunState &saved, const RunState &now,
                             const char *program) {
   std::map<std::string, std::string> before = saved.settings,
                                      after = now.settings;
-  for (auto *settings : {&before, &after})
+  for (auto *settings : {&before, &after}) {
     settings->emplace("param-group", "none");
+    if (settings->count("shuffle")) // which each loop has
+      settings->emplace("transform", "none");
+  }
   for (const auto &[name, value] : after) {
     const auto old = before.find(name);
     if (old != before.end() && old->second != value)
