@@ -267,6 +267,9 @@ TEST(Progress, DoesNotRoundFewOrShortToNothing) {
                                                    {0.0012345, "0.0012"},
                                                    {-0.00098765, "-0.0009877"},
                                                    {12.5, "12.5000"},
+                                                   {999999.5, "999999.5000"},
+                                                   {-1.5e6, "-1.5e+06"},
+                                                   {1.234567e22, "1.23457e+22"},
                                                    {INFINITY, "inf"},
                                                    {-NAN, "nan"}})
     EXPECT_EQ(loss_text(loss), text);

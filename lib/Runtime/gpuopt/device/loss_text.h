@@ -8,15 +8,18 @@
 namespace gpuopt {
 
 // Returns "2.3026", or "9.876e-05" and "0.0009876" of what four decimals would
-// leave few digits of.
+// leave few digits of, or "1.23457e+22" of what would have many before them.
 inline std::string loss_text(double value) {
-  constexpr double kLeastWithDecimals = 1e-3;
+  constexpr double kLeastWithDecimals = 1e-3, kLeastWithExponent = 1e6;
   const double size = std::fabs(value);
   char text[40];
   if (value != value)
     return "nan";
   snprintf(text, sizeof text,
-           size > 0 && size < kLeastWithDecimals ? "%.4g" : "%.4f", value);
+           size >= kLeastWithExponent              ? "%.6g"
+           : size > 0 && size < kLeastWithDecimals ? "%.4g"
+                                                   : "%.4f",
+           value);
   return text;
 }
 
