@@ -154,9 +154,10 @@ static std::vector<Member> membersOf(DeviceModel &model, double &memory) {
           {"ownProductShare", &model.ownProductShare}};
 }
 
+/// Finds a device by its name, which is H200 as well as h200.
 static const DeviceModel *builtin(StringRef name) {
   auto *found = find_if(builtinDeviceModels(), [&](const DeviceModel &model) {
-    return model.name == name;
+    return name.equals_insensitive(model.name);
   });
   return found == builtinDeviceModels().end() ? nullptr : found;
 }

@@ -175,6 +175,7 @@ Error gpuopt::collectTimes(const TargetInfo &target, bool describesKernels,
     error = checkProcessor(*model);
   if (error)
     return createStringError("--device: " + toString(std::move(error)));
+  options.device = model->name; // h200, also if H200 is given
   if (describesKernels && !model->hasWarps())
     return createStringError(
         "--kernels needs a GPU, but --device=" + options.device +
