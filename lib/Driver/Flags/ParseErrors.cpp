@@ -49,16 +49,18 @@ static std::string describeUnknownFlag(StringRef name,
                        : error + "; did you mean --" + meant + "?";
 }
 
-/// Returns the command that a name was probably meant to be: the one that it is
-/// the beginning of, or the nearest spelling.
+/// Returns the command that a name was probably meant to be: the nearest
+/// spelling or, if none is near, the one that the name is the beginning of.
 static std::string commandMeantBy(StringRef name) {
   std::vector<std::string> names{"help"}, longer;
   for (cl::SubCommand *command : allCommands())
     names.push_back(command->getName().str());
+  if (std::string nearest = flag_meant_by(name, names); !nearest.empty())
+    return nearest;
   copy_if(names, std::back_inserter(longer), [&](StringRef command) {
     return name.size() > 1 && command.starts_with(name);
   });
-  return longer.size() == 1 ? longer.front() : flag_meant_by(name, names);
+  return longer.size() == 1 ? longer.front() : "";
 }
 
 std::string gpuopt::describeUnknownCommand(StringRef name) {
