@@ -74,8 +74,11 @@ int reportRuns(const ReportOptions &options);
 /// Draws the curves of a run in the terminal until the run ends.
 int watchRun(const WatchOptions &options);
 
+/// The exit status where two cannot be compared, as that of diff(1).
+constexpr int kNotCompared = 2;
+
 /// Prints in what two runs, programs, checkpoints, plans or files of weights
-/// differ. Returns 1 if they do, and 2 if they cannot be compared.
+/// differ. Returns 1 if they do, and `kNotCompared` if they cannot be compared.
 int diffRuns(const DiffOptions &options);
 
 } // namespace gpuopt

@@ -142,6 +142,10 @@ static cl::SubCommand &givenCommand() {
   return cl::SubCommand::getTopLevel();
 }
 
+/// Returns the exit status of a command that is used in a wrong way. That of
+/// diff is not the one which says that two runs differ.
+static int usageStatus() { return diffCommand() ? kNotCompared : 1; }
+
 /// Prints an error and, unless it names a flag or what was meant, where to find
 /// help. Returns the exit status.
 static int usage(const std::string &what) {
@@ -151,14 +155,14 @@ static int usage(const std::string &what) {
     errs() << "; see gpuopt " << command << (command.empty() ? "" : " ")
            << "--help";
   errs() << "\n";
-  return 1;
+  return usageStatus();
 }
 
 /// Prints each of several errors.
 static int usage(Error error) {
   handleAllErrors(std::move(error),
                   [](const ErrorInfoBase &one) { usage(one.message()); });
-  return 1;
+  return usageStatus();
 }
 
 /// Keeps the flags that LLVM's libraries declare for their developers out of

@@ -23,9 +23,6 @@
 using namespace llvm;
 using namespace gpuopt;
 
-/// The exit status where the two cannot be compared, as that of diff(1).
-static constexpr int kTrouble = 2;
-
 namespace {
 
 enum class Kind { Run, Program, Checkpoint, Weights, Plan };
@@ -245,7 +242,7 @@ static StringRef wordFor(Kind kind) {
 int gpuopt::diffRuns(const DiffOptions &options) {
   auto trouble = [](Error error) {
     failure(std::move(error));
-    return kTrouble;
+    return kNotCompared;
   };
   Expected<Kind> first = kindOf(options.first);
   if (!first)
