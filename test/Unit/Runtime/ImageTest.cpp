@@ -137,6 +137,8 @@ TEST(Png, HasTheColorsThatWereWritten) {
   EXPECT_EQ(colors_of(read(
                 png(1, 1, PNG_COLOR_TYPE_RGB, {7, 255, 8, 255, 9, 0}, 16))),
             (std::vector<int>{7, 8, 9}));
+  EXPECT_EQ(colors_of(read(png(1, 1, PNG_COLOR_TYPE_GRAY, {7, 255}, 16))),
+            (std::vector<int>{7, 7, 7}));
   EXPECT_EQ(colors_of(read(png(2, 1, PNG_COLOR_TYPE_PALETTE, {1, 0}))),
             (std::vector<int>{200, 100, 50, 10, 20, 30}));
   const std::string file = png(width, height, PNG_COLOR_TYPE_RGB, rgb);

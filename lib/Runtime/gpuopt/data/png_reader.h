@@ -1,5 +1,7 @@
 // PNG pictures, by libpng. As in PIL's convert("RGB"), transparency and gamma
-// are ignored, and of 16 bits the upper 8 count.
+// are ignored, and of 16 bits the upper 8 count. That holds for pictures in
+// gray as well, of whose 16 bits PIL makes 255 where they are more
+// (Pillow 13.0).
 #pragma once
 
 #include "gpuopt/data/image.h"
