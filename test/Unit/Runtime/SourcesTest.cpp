@@ -48,6 +48,34 @@ TEST(Pictures, HaveLabelsOfTheSameNames) {
   EXPECT_NE(problem("flat", "other"), "no error");
 }
 
+TEST(Pictures, HaveNoMoreClassesThanTheModel) {
+  TemporaryFolder folder;
+  for (const char *name : {"a/0.png", "b/1.png", "c/2.png"}) {
+    const std::filesystem::path file = folder / name;
+    std::filesystem::create_directories(file.parent_path());
+    write_file(file, "not read for labels");
+  }
+  auto problem = [&](const TensorInfo &labels, int64_t limit, int64_t ignored) {
+    const InputInfo inputs[] = {{labels, limit, true, ignored}};
+    DataFlags flags;
+    flags.labels = folder.path;
+    return error_of(
+        [&] { SourceOpener(inputs, flags, "uint16", "--").open(); });
+  };
+  const TensorInfo numbers{"labels", Type::I64, 1, {4}, 0, 0};
+  EXPECT_EQ(problem(numbers, 3, -100), "no error");
+  EXPECT_EQ(problem(numbers, 2, 2), "no error"); // the last one is ignored
+  EXPECT_EQ(problem(numbers, -1, -100), "no error");
+  const std::string too_many =
+      "'" + folder.path +
+      "' has 3 classes, which are its sub-folders, but the model's output has "
+      "2: 'c' would be 2 for 'labels'; remove sub-folders, or take a model "
+      "with 3 outputs";
+  EXPECT_EQ(problem(numbers, 2, -100), too_many);
+  // Those that are given as a probability for each class.
+  EXPECT_EQ(problem({"labels", Type::F32, 2, {4, 2}, 0, 0}, 1, -100), too_many);
+}
+
 TEST(Pictures, OfTwoInputsArePairedByTheirOrder) {
   TemporaryFolder folder;
   const std::string picture =

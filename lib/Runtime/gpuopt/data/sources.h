@@ -5,12 +5,14 @@
 #include "gpuopt/data/data_path.h"
 #include "gpuopt/data/idx.h"
 #include "gpuopt/data/image_source.h"
+#include "gpuopt/data/indices.h"
 #include "gpuopt/data/member_source.h"
 #include "gpuopt/data/other_formats.h"
 #include "gpuopt/data/parquet.h"
 #include "gpuopt/device/list_text.h"
 
 #include <map>
+#include <numeric>
 
 namespace gpuopt {
 
@@ -197,6 +199,30 @@ private:
     return std::make_unique<ImageSource>(std::move(records), input.tensor,
                                          data.transform, prefix + "transform");
   }
+  // Refuses a folder with more classes than the labels may have: the number of
+  // a class is that of an element of the model's output.
+  static void check_class_count(const ImageFolder &folder,
+                                const InputInfo &fed) {
+    const InputInfo input = takes_classes(fed) ? classes_of(fed) : fed;
+    if (is_fraction(input.tensor.type)) // a number, of which there is no count
+      return;
+    const auto count = int64_t(folder.classes.size());
+    std::vector<int64_t> numbers(folder.classes.size());
+    std::iota(numbers.begin(), numbers.end(), int64_t(0));
+    const int64_t first =
+        first_outside(input, Type::I64,
+                      reinterpret_cast<const uint8_t *>(numbers.data()), count);
+    if (first < 0)
+      return;
+    throw Error("'" + folder.path + "' has " + std::to_string(count) +
+                " classes, which are its sub-folders, but the model's output "
+                "has " +
+                std::to_string(input.index_limit) + ": '" +
+                folder.classes[size_t(first)] + "' would be " +
+                std::to_string(first) + " for '" + input.tensor.name +
+                "'; remove sub-folders, or take a model with " +
+                std::to_string(count) + " outputs");
+  }
   // Pictures for an input, and their classes for the labels.
   std::unique_ptr<DataSource> open_folder(const std::string &path,
                                           const InputInfo &input) {
@@ -209,6 +235,7 @@ private:
       throw Error("'" + path +
                   "' has no sub-folders, but the sub-folders "
                   "of a folder of pictures are its classes");
+    check_class_count(*folder, input);
     if (takes_classes(input))
       return giving_classes(std::make_unique<ClassSource>(folder));
     if (const int64_t size =
