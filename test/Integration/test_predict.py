@@ -173,6 +173,17 @@ def test_data_of_another_shape(model, program, tmp_path):
         predict(program, tmp_path, tmp_path / "out", outputs="logits")
 
 
+def test_values_that_are_not_finite_are_told(model, program, tmp_path):
+    folder, _ = model
+    x = np.load(folder / "x.npy")
+    x[BATCH + 1] = np.nan
+    np.save(tmp_path / "x.npy", x)
+    output = predict(program, tmp_path, tmp_path / "out", outputs="logits")
+    logits = np.load(tmp_path / "out" / "logits.npy")
+    count = np.count_nonzero(~np.isfinite(logits))
+    assert f"warning: {count} of {logits.size} values of output 'logits' are infinite or NaN, the first in sample {BATCH + 1};" in output
+
+
 def test_an_interrupt_leaves_no_part_of_a_result(program, tmp_path):
     np.save(tmp_path / "x.npy", np.zeros((400_000, 3, 8, 8), np.float32))
     process = subprocess.Popen(

@@ -84,6 +84,36 @@ TEST(ArrayFile, HasTheSamplesThatCount) {
   EXPECT_EQ(file.describe(), folder / "y.npy" + ": f32 [3, 2]");
 }
 
+TEST(NotFiniteValues, AreCountedOverBatches) {
+  const TensorInfo output{"y", Type::F32, 2, {2, 3}, 0, 24};
+  NotFiniteValues values(&output);
+  auto look = [&](const std::vector<float> &batch, int64_t samples) {
+    values.look(reinterpret_cast<const uint8_t *>(batch.data()), samples);
+  };
+  // What lies behind the samples that count is not looked at.
+  look({1, 2, 3, NAN, 5, 6}, 1);
+  EXPECT_EQ(values.describe({}), "");
+  look({1, 2, 3, NAN, 5, INFINITY}, 2);
+  look({-INFINITY, 2, 3, 4, 5, 6}, 2);
+  const std::string why = "; look for such numbers in the data, and in weights "
+                          "of a run that has diverged";
+  EXPECT_EQ(values.describe({}), "3 of 15 values of output 'y' are infinite or "
+                                 "NaN, the first in sample 2" +
+                                     why);
+  EXPECT_EQ(values.describe({"a.png", "b.png", "c.png", "d.png", "e.png"}),
+            "3 of 15 values of output 'y' are infinite or NaN, the first in "
+            "sample 2 ('c.png')" +
+                why);
+}
+
+TEST(NotFiniteValues, AreNoneAmongIntegers) {
+  const TensorInfo output{"y", Type::I64, 1, {2}, 0, 16};
+  NotFiniteValues values(&output);
+  const std::vector<int64_t> batch{-1, INT64_MAX};
+  values.look(reinterpret_cast<const uint8_t *>(batch.data()), 2);
+  EXPECT_EQ(values.describe({}), "");
+}
+
 TEST(TopClasses, AreThoseOfTorch) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const std::vector<double> numbers{1, 3, nan, 3, -2};

@@ -253,9 +253,11 @@ private:
       if (!each.empty())
         printf("%s\n", each.c_str());
     for (const auto &result : results) {
-      if (const TensorInfo *output = result->output)
+      if (const TensorInfo *output = result->output) {
         copy_to_host(session.ctx, batch.data(), session.memory + output->offset,
                      output->bytes);
+        result->not_finite.look(batch.data(), samples);
+      }
       result->append(batch.data(), samples);
     }
   }
@@ -272,6 +274,11 @@ private:
     for (const auto &result : results)
       printf("wrote %s\n", result->describe().c_str());
     printf("%.0f samples/s\n", double(loader->sample_count()) / seconds);
+    fflush(stdout); // before the warnings
+    for (const auto &result : results)
+      if (const std::string what = result->not_finite.describe(names.files);
+          !what.empty())
+        fprintf(stderr, "%s: warning: %s\n", program.name, what.c_str());
   }
 
   const Program &program;

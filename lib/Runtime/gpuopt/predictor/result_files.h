@@ -6,6 +6,7 @@
 #include "gpuopt/data/json.h"
 #include "gpuopt/data/npy_writer.h"
 #include "gpuopt/program/program.h"
+#include "gpuopt/trainer/not_finite.h"
 
 #include <cmath>
 #include <memory>
@@ -31,12 +32,54 @@ inline std::string file_name_of(const std::string &output,
   return free_name;
 }
 
+// The values of one output that are infinite or NaN, counted batch by batch.
+class NotFiniteValues {
+public:
+  explicit NotFiniteValues(const TensorInfo *output) : output(output) {}
+
+  // Looks at the first `samples` of a batch, which lie at `elements`.
+  void look(const uint8_t *elements, int64_t samples) {
+    const int64_t each = detail::product(detail::sample_shape(*output));
+    const size_t bytes = size_t(each) * size_of(output->type);
+    for (int64_t sample = 0; sample < samples; sample++, seen++) {
+      const uint8_t *row = elements + size_t(sample) * bytes;
+      if (detail::all_finite(output->type, row, bytes))
+        continue;
+      if (count == 0)
+        first = seen;
+      for (int64_t i = 0; i < each; i++)
+        count += !std::isfinite(detail::number_at(output->type, row, i));
+    }
+    values = seen * each;
+  }
+
+  // Returns a sentence for a warning, which names the first sample by its file
+  // if it has one; empty if all values are finite.
+  std::string describe(const std::vector<std::string> &files) const {
+    if (count == 0)
+      return "";
+    const std::string file =
+        files.empty() ? "" : " ('" + files[size_t(first)] + "')";
+    return std::to_string(count) + " of " + std::to_string(values) +
+           " values of output '" + output->name +
+           "' are infinite or NaN, the first in sample " +
+           std::to_string(first) + file +
+           "; look for such numbers in the data, and in weights of a run that "
+           "has diverged";
+  }
+
+private:
+  const TensorInfo *const output;
+  int64_t seen = 0;                         // samples
+  int64_t values = 0, count = 0, first = 0; // first: a sample
+};
+
 // A file to which the results of one output are appended, batch by batch, or
 // what is known of the samples without any output.
 class ResultFile {
 public:
   ResultFile(std::string path, const TensorInfo *output)
-      : path(std::move(path)), output(output) {}
+      : path(std::move(path)), output(output), not_finite(output) {}
   virtual ~ResultFile() = default;
   // Takes the first `samples` of a batch; those of the output lie at
   // `elements`.
@@ -48,6 +91,7 @@ public:
 
   const std::string path;
   const TensorInfo *const output; // or null
+  NotFiniteValues not_finite;     // of the output
 
 protected:
   int64_t elements_of_sample() const {
