@@ -9,6 +9,7 @@
 #include "Commands/Process.h"
 #include "Commands/Resume.h"
 #include "Files/DataFiles.h"
+#include "Files/FolderContents.h"
 #include "Files/JoinPath.h"
 #include "Files/OutputDirectory.h"
 #include "Files/ResultsLock.h"
@@ -39,9 +40,26 @@ static std::string ownPath() {
   return sys::fs::getMainExecutable("gpuopt", &anchor);
 }
 
+/// Returns all data that a training reads, by the flags that name them.
+static std::vector<NamedData> dataOf(const DriverOptions &options) {
+  std::vector<NamedData> named;
+  auto add = [&](const DataGiven &data, const std::string &prefix) {
+    for (StringRef file : data.files)
+      named.push_back({prefix + "data", file.split('=').second.str()});
+    named.push_back({prefix + "labels", data.labels});
+    named.push_back({prefix + "tokens", data.tokens});
+  };
+  add(options.data, "--");
+  add(options.evalData, "--eval-");
+  return named;
+}
+
 int gpuopt::trainModel(const DriverOptions &options) {
   DriverOptions compile = options;
   compile.resultsDir = options.outputDir;
+  if (std::string why = whyNotInData(options.outputDir, dataOf(options));
+      !why.empty())
+    return failure(why);
   if (Error error = OutputDirectory::checkResults(options.outputDir,
                                                   options.emission.settings))
     return failure(std::move(error));

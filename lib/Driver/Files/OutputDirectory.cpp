@@ -7,6 +7,7 @@
 
 #include "Files/OutputDirectory.h"
 
+#include "Files/FolderContents.h"
 #include "Files/JoinPath.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_names.h"
 #include "gpuopt/trainer/folder_marks.h"
@@ -55,6 +56,12 @@ static Error checkTarget(StringRef path,
     return checkParents(target);
   if (isOurs(target.c_str()) || is_vacant(target.c_str()))
     return Error::success();
+  if (std::string contents = contentsOfFolder(target.str().str());
+      !contents.empty())
+    return createStringError("output directory '" + Twine(target) + "' has " +
+                             contents +
+                             ", which would be mixed with others; choose "
+                             "another one or remove it");
   return createStringError("output directory '" + Twine(target) +
                            "' exists and was not written by gpuopt; choose "
                            "another one or remove it");

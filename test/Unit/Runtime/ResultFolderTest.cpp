@@ -46,6 +46,10 @@ TEST(ResultFolder, TakesFoldersThatGpuoptHasWrittenAlone) {
   put(folder / "file");
   EXPECT_EQ(why_no_results(folder / "file"),
             "'" + folder / "file" + "' is no folder; choose another path");
+  put(folder / "program/.gpuopt");
+  EXPECT_EQ(why_no_results(folder / "program"),
+            "'" + folder / "program" +
+                "' has a compiled program; choose a new or an empty folder");
   put(folder / "run/.gpuopt-results");
   EXPECT_EQ(why_no_results(folder / "run"), "");
   put(folder / "begun/predictor/.gpuopt");

@@ -55,6 +55,9 @@ inline std::string why_no_results(const std::string &folder) {
   std::error_code code;
   if (!is_folder(folder))
     return "'" + folder + "' is no folder; choose another path";
+  if (holds_program(folder))
+    return "'" + folder +
+           "' has a compiled program; choose a new or an empty folder";
   const std::filesystem::directory_iterator entry(folder, code), end;
   if (code || entry == end)
     return "'" + folder + "' cannot be read: " + code.message();
@@ -71,28 +74,39 @@ inline bool lies_in(const std::filesystem::path &path,
   return ends.first == folder.end();
 }
 
-// Returns why results may not be written to a folder where a flag names data,
-// or nothing: the data would be replaced, or the results be read as data.
-inline std::string why_not_beside_data(const std::string &folder,
-                                       const std::string &flag,
-                                       const std::string &value) {
+namespace detail {
+// Returns the one path of all those of a file, without symbolic links.
+inline std::filesystem::path whole_path(const std::string &path) {
   std::error_code code;
-  auto whole = [&](const std::string &path) {
-    std::filesystem::path found = std::filesystem::weakly_canonical(
-        std::filesystem::absolute(path), code);
-    return found.has_filename() ? found : found.parent_path();
-  };
-  const std::filesystem::path results = whole(folder);
-  for (const std::string &file : files_of(value)) {
-    if (lies_in(whole(file), results))
-      return flag + ": '" + file + "' lies in the output folder '" + folder +
-             "', whose results are replaced; choose another folder";
-    if (is_folder(file) && lies_in(results, whole(file)))
+  const std::filesystem::path found =
+      std::filesystem::weakly_canonical(std::filesystem::absolute(path), code);
+  return found.has_filename() ? found : found.parent_path();
+}
+} // namespace detail
+
+// Returns why results may not be written to a folder where a flag names folders
+// of data, or nothing: the results would be read as data.
+inline std::string why_not_in_data(const std::string &folder,
+                                   const std::string &flag,
+                                   const std::string &value) {
+  for (const std::string &file : files_of(value))
+    if (is_folder(file) &&
+        lies_in(detail::whole_path(folder), detail::whole_path(file)))
       return flag + ": the output folder '" + folder +
              "' lies in the folder of data '" + file +
              "', and would be read as a part of it; choose another folder";
-  }
   return "";
+}
+
+// As above; the data must not be replaced by the results, either.
+inline std::string why_not_beside_data(const std::string &folder,
+                                       const std::string &flag,
+                                       const std::string &value) {
+  for (const std::string &file : files_of(value))
+    if (lies_in(detail::whole_path(file), detail::whole_path(folder)))
+      return flag + ": '" + file + "' lies in the output folder '" + folder +
+             "', whose results are replaced; choose another folder";
+  return why_not_in_data(folder, flag, value);
 }
 
 // As above, of all data that a prediction reads: the paths of --data, and what
