@@ -8,6 +8,7 @@
 #include "Commands/Process.h"
 #include "Files/JoinPath.h"
 #include "Files/LoraAdapter.h"
+#include "Files/MissingWeights.h"
 #include "Files/ModelHash.h"
 #include "Files/OtherFormats.h"
 #include "Files/SourceModel.h"
@@ -124,6 +125,9 @@ private:
 
   /// Finds the model of a run, and reads the weights; returns what is wrong.
   std::string load() {
+    if (std::string why = whyNoWeights(options.run, options.averages);
+        !why.empty())
+      return why;
     model = options.model;
     bool findsModel = model.empty();
     if (findsModel) {

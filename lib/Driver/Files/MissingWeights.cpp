@@ -1,0 +1,58 @@
+//===- MissingWeights.cpp - Why a run has no weights ----------------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Files/MissingWeights.h"
+
+#include "Files/ResultsLock.h"
+#include "Files/RunFiles.h"
+#include "gpuopt/trainer/checkpoints/checkpoint_names.h"
+
+using namespace llvm;
+using namespace gpuopt;
+
+/// Says what has become of a run that has left no weights.
+static std::string describeEnd(StringRef run) {
+  if (areResultsLocked(run.str()))
+    return "it still goes on";
+  Expected<RunMetrics> metrics = readMetrics(run);
+  if (!metrics) {
+    consumeError(metrics.takeError());
+    return "it was killed before its first step ended";
+  }
+  if (std::string text = describeDivergence(*metrics); !text.empty())
+    return "it " + text;
+  if (std::string text = describeError(*metrics); !text.empty())
+    return text;
+  return metrics->steps.empty()
+             ? "no step has ended"
+             : "it was interrupted or killed after step " +
+                   std::to_string(int64_t(metrics->steps.back()));
+}
+
+std::string gpuopt::whyNoWeights(StringRef folder, bool averages) {
+  if (hasFile(folder, averages ? kAveragesFile : kModelFile))
+    return "";
+  std::string name = "'" + folder.str() + "'";
+  if (averages && hasFile(folder, kModelFile))
+    return name + " has no " + kAveragesFile +
+           ": its run kept no averages, as a run with --ema-decay does; leave "
+           "out --averages";
+  if (Error error = checkIsRun(folder)) {
+    consumeError(std::move(error));
+    return "";
+  }
+  std::string text = name + " has no " + kModelFile +
+                     ", which a run writes at "
+                     "its end: " +
+                     describeEnd(folder);
+  auto checkpoints = checkpoints_in(folder.str());
+  return text + (checkpoints.empty()
+                     ? "; it has no checkpoints, either, which --save-steps "
+                       "has a run write"
+                     : "; give its last checkpoint in place of the run: '" +
+                           checkpoints.back().path + "'");
+}
