@@ -21,6 +21,7 @@
 #include "gpuopt/Driver/Runs.h"
 #include "gpuopt/Target/Cxx/EmitProgram.h"
 #include "gpuopt/device/wait_policy_names.h"
+#include "gpuopt/trainer/advice.h"
 #include "gpuopt/trainer/folder_marks.h"
 #include "gpuopt/trainer/profiling/profile_files.h"
 #include "llvm/Support/FileSystem.h"
@@ -112,8 +113,9 @@ static void tellFiles(const ProfiledSteps &steps, StringRef output) {
 /// removed. The trainer may end as after its last step.
 static volatile std::sig_atomic_t wasInterrupted = 0;
 
-/// Runs a trainer with more flags and returns its exit status.
-static int runTrainer(const RunCommand &command,
+/// Runs a trainer with more flags and returns its exit status. `of` is the
+/// folder that the user has given, of which it tells if the steps diverge.
+static int runTrainer(StringRef of, const RunCommand &command,
                       ArrayRef<std::string> flagsBefore,
                       ArrayRef<std::string> flagsBehind) {
   const std::string &program = command.arguments.front();
@@ -132,6 +134,12 @@ static int runTrainer(const RunCommand &command,
     return 128 + SIGPIPE;
   if (wasInterrupted)
     return 128 + SIGINT;
+  if (problem.empty() && status == kDiverged)
+    errs() << "gpuopt: error: the steps of '" << of
+           << "' that were run to be profiled have diverged, so that there is "
+              "no profile; times hardly depend on the learning rate: gpuopt "
+              "profile "
+           << shellWord(of.str()) << " --learning-rate=0\n";
   return problem.empty() ? status : failure("'" + program + "': " + problem);
 }
 
@@ -162,9 +170,10 @@ static int learnStepTime(ProfiledSteps &steps, const ScratchFolder &scratch) {
   std::string output = scratch.pathOf("first");
   errs() << "gpuopt: running 3 steps of '" << steps.of
          << "' to learn how long one takes\n";
-  if (int status = runTrainer(
-          steps.command, {"--logging-steps=0", "--save-steps=0", "--quiet"},
-          {"--max-steps=3", "--output-dir=" + output}))
+  if (int status =
+          runTrainer(steps.of, steps.command,
+                     {"--logging-steps=0", "--save-steps=0", "--quiet"},
+                     {"--max-steps=3", "--output-dir=" + output}))
     return status;
   if (std::optional<RunFigures> figures = figuresIn(output, /*begunAt=*/0))
     steps.schedule = scheduleFor(figures->step_ms, kMostWarm);
@@ -229,7 +238,7 @@ static int runSteps(ProfiledSteps &steps, bool isKnown) {
   if (!steps.output)
     behind.push_back("--output-dir=" + output);
   tellStart(steps);
-  if (int status = runTrainer(steps.command, before, behind))
+  if (int status = runTrainer(steps.of, steps.command, before, behind))
     return status;
   Expected<KeyAverages> profile = readProfile(output);
   if (!profile)
@@ -310,6 +319,17 @@ static RunCommand commandToRepeat(const RunDescription &description,
   return command;
 }
 
+/// Returns "; the run has diverged in step 1: ..."; empty if it has not.
+static std::string describeLostRun(StringRef run) {
+  Expected<RunMetrics> metrics = readMetrics(run);
+  if (!metrics) {
+    consumeError(metrics.takeError());
+    return "";
+  }
+  std::string text = describeDivergence(*metrics);
+  return text.empty() ? "" : "; the run has " + text;
+}
+
 int gpuopt::profileRun(const ProfileOptions &options) {
   if (holds_program(options.folder))
     return profileProgram(options);
@@ -322,7 +342,8 @@ int gpuopt::profileRun(const ProfileOptions &options) {
     return printProfileOf(options.folder);
   Expected<RunDescription> description = readRunDescription(options.folder);
   if (!description)
-    return failure(toString(description.takeError()));
+    return failure(toString(description.takeError()) +
+                   describeLostRun(options.folder));
   if (description->command.arguments.empty())
     return failure("'" + options.folder +
                    "' does not say how its trainer was run");

@@ -1,5 +1,7 @@
-// At the end of a long run, the gpuopt that started the trainer is asked what
-// other flags would have made of it: `gpuopt advise`, which plans with them.
+// What a trainer tells the gpuopt that started it, by its exit status and in
+// its metrics. At the end of a long run, the gpuopt that started the trainer is
+// asked what other flags would have made of it: `gpuopt advise`, which plans
+// with them.
 #pragma once
 
 #include <spawn.h>
@@ -17,6 +19,9 @@ namespace gpuopt {
 
 // The variable of the environment in which `gpuopt train` names itself.
 constexpr char kAdvisorVariable[] = "GPUOPT_ADVISOR";
+
+// An exit status of a trainer, besides 0 for success and 1 for an error.
+constexpr int kDiverged = 3;
 
 // These are what may help a run that has diverged.
 constexpr char kHelpAgainstDivergence[] =

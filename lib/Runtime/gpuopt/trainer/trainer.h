@@ -26,9 +26,6 @@
 
 namespace gpuopt {
 
-// An exit status of a trainer, besides 0 for success and 1 for an error.
-constexpr int kDiverged = 3;
-
 class Trainer {
 public:
   Trainer(const Program &program, Settings settings)
