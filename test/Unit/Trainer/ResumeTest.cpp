@@ -80,7 +80,8 @@ TEST_F(ResumeTest, StepsAfterTheCheckpointAreDoneAgain) {
                        "--resume=auto takes an earlier one"),
             std::string::npos)
       << error;
-  EXPECT_NE(output.find("a/checkpoint-12' after step 12 of 20"),
+  EXPECT_NE(output.find("a/checkpoint-12' after step 12 of 20\nsteps 13 to 18 "
+                        "are done again: "),
             std::string::npos)
       << output;
   EXPECT_EQ(weights_of("a"), weights);
@@ -173,6 +174,73 @@ TEST_F(ResumeTest, AnInterruptBeforeTheFirstStepChangesNothing) {
       << output;
   EXPECT_EQ(weights_of("a"), weights);
   EXPECT_EQ(read_file(folder / "a/metrics.jsonl"), metrics);
+}
+
+TEST(RepeatedSteps, AreThoseBeforeALaterCheckpoint) {
+  TemporaryFolder folder;
+  for (const char *name : {"a/checkpoint-40", "a/checkpoint-60", "b"})
+    std::filesystem::create_directories(folder / name);
+  auto told = [&](const std::string &output_dir, int64_t step, int64_t steps) {
+    return describe_repeated_steps(folder / "a/checkpoint-40",
+                                   folder / output_dir, step, steps);
+  };
+  const std::string later = " are done again: checkpoints of later steps, the "
+                            "last of which is '" +
+                            folder / "a/checkpoint-60" +
+                            "', are removed once this run has written its "
+                            "next one";
+  EXPECT_EQ(told("a", 40, 80), "steps 41 to 60" + later);
+  EXPECT_EQ(told("a", 40, 50), "steps 41 to 50" + later);
+  EXPECT_EQ(told("a", 40, 40), ""); // none is left
+  EXPECT_EQ(told("a", 60, 80), ""); // none is later
+  EXPECT_EQ(told("b", 40, 80), ""); // another folder
+}
+
+TEST(NoCheckpoint, IsToldByWhatIsThere) {
+  TemporaryFolder folder;
+  for (const char *name : {"run/checkpoint-40", "ended", "begun", "part"})
+    std::filesystem::create_directories(folder / name);
+  for (const char *name :
+       {"run/checkpoint-40/checksums.txt", "ended/.gpuopt-results",
+        "ended/model.safetensors", "begun/.gpuopt-results"})
+    write_file(folder / name, "");
+  EXPECT_EQ(why_no_checkpoint(folder / "run/checkpoint-40"), "");
+  EXPECT_EQ(why_no_checkpoint(folder / "part"), "");
+  auto why = [&](const std::string &path) {
+    return why_no_checkpoint(folder / path)
+        .substr(("--resume: '" + folder / path + "' is ").size());
+  };
+  EXPECT_EQ(why("run"), "the folder of a run, but a checkpoint is needed: name "
+                        "one of it, the last of which is '" +
+                            folder / "run/checkpoint-40" +
+                            "', or let --resume=auto take the last one of the "
+                            "output folder");
+  const std::string none =
+      "a run without checkpoints, which --save-steps has a run write";
+  EXPECT_EQ(why("begun"), none);
+  EXPECT_EQ(why("ended"), none + "; --init-from='" +
+                              folder / "ended/model.safetensors" +
+                              "' begins a new run with its weights");
+  EXPECT_EQ(why("ended/model.safetensors"),
+            "a file, but a checkpoint is a folder, such as "
+            "'RUN/checkpoint-100'");
+}
+
+TEST(NoCheckpoint, IsTheOneWithTheNearestName) {
+  TemporaryFolder folder;
+  std::filesystem::create_directories(folder / "run/checkpoint-40");
+  auto meant = [&](const std::string &path) {
+    const std::string none = "--resume: there is no '" + folder / path + "'",
+                      why = why_no_checkpoint(folder / path);
+    EXPECT_EQ(why.substr(0, none.size()), none);
+    return why.substr(none.size());
+  };
+  const std::string known =
+      "; did you mean '" + folder / "run/checkpoint-40" + "'?";
+  EXPECT_EQ(meant("run/checkpoint-41"), known);
+  EXPECT_EQ(meant("rnu/checkpoint-40"), known);
+  EXPECT_EQ(meant("rnu/checkpoint-41"), "");
+  EXPECT_EQ(meant("other"), "");
 }
 
 TEST_F(ResumeTest, TakesNoDamagedCheckpoint) {

@@ -341,6 +341,8 @@ private:
     if (const std::string &path = checkpoints.start_path(); !path.empty())
       printf("resumes from '%s' after step %lld of %lld\n", path.c_str(),
              static_cast<long long>(step), static_cast<long long>(steps));
+    say(describe_repeated_steps(checkpoints.start_path(), s.output_dir, step,
+                                steps));
     refuse_unplanned("", ctx.allocated_bytes,
                      program.total_bytes + averages.bytes());
     refuse_unplanned(" of the host's memory", ctx.host_bytes,

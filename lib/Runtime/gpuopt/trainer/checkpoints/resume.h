@@ -3,6 +3,7 @@
 
 #include "gpuopt/settings/metric_names.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_folder.h"
+#include "gpuopt/trainer/checkpoints/resume_text.h"
 #include "gpuopt/trainer/checkpoints/run_state.h"
 
 namespace gpuopt {
@@ -12,6 +13,9 @@ namespace gpuopt {
 inline std::string find_checkpoint(const std::string &resume,
                                    const std::string &output_dir,
                                    const char *program) {
+  if (const std::string why = resume == "auto" ? "" : why_no_checkpoint(resume);
+      !why.empty())
+    throw Error(why);
   if (resume != "auto")
     try {
       check_whole(resume);
