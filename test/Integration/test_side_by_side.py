@@ -60,10 +60,12 @@ def summary(folder, tests: str, plugin: str = "") -> tuple[str, str]:
         env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, cwd=folder,
     )
     (folder / "results" / "it.status").write_text(str(run.returncode))
-    summarized = subprocess.run(
-        [sys.executable, ROOT / "scripts" / "summarize_tests.py", folder / "results"], stdout=subprocess.PIPE, text=True, check=False,
-    )
-    return summarized.stdout, run.stdout
+    return summarized(folder / "results"), run.stdout
+
+
+def summarized(results) -> str:
+    command = [sys.executable, ROOT / "scripts" / "summarize_tests.py", results]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False).stdout
 
 
 def test_all_pass(tmp_path):
@@ -87,8 +89,8 @@ def test_a_worker_crashes(tmp_path):
 
 def test_a_test_is_not_reported(tmp_path):
     told, output = summary(tmp_path, PASSING.format(numbers="range(6)"), SILENT)
-    assert told == "FAILED   it: test_it.test_number[3]\n5 passed, 1 failed, 0 skipped\n", output
-    assert "no worker reported this test" in output
+    assert told == (
+        "FAILED   it: test_it.test_number[3]\n         no worker reported this test\n5 passed, 1 failed, 0 skipped\n"), output
 
 
 def test_workers_find_different_tests(tmp_path):
@@ -96,3 +98,55 @@ def test_workers_find_different_tests(tmp_path):
     numbers = '["same", __import__("os").environ.get("PYTEST_XDIST_WORKER")]'
     told, output = summary(tmp_path, PASSING.format(numbers=numbers))
     assert "FAILED   it: test_it.test_number[same]\n" in told and re.search(r"^0 passed, [1-9]", told, re.M), output
+
+
+FAILING = """
+import subprocess
+
+import pytest
+
+class CommandFailed(AssertionError):
+    pass
+
+@pytest.fixture
+def folder():
+    raise OSError("no folder")
+
+@pytest.mark.parametrize("file", range(3))
+def test_full(file):
+    raise CommandFailed(f"cmake --build {file}\\nninja: No space left on device")
+
+def test_setup(folder):
+    pass
+
+def test_assertion():
+    assert [1, 2] == [1, 3], "a list"
+
+def test_long():
+    assert False, 1000 * "x"
+"""
+
+
+def test_the_end_says_why_tests_failed(tmp_path):
+    """A message of several tests stands once, beside the first; of a command's output it is the last line."""
+    told, output = summary(tmp_path, FAILING)
+    *lines, last = told.splitlines()
+    assert last == "0 passed, 6 failed, 0 skipped", output
+    assert lines[:2] == [f"FAILED   it: test_it.test_full[{file}]" for file in (1, 2)]
+    said = dict(zip(lines[2::2], lines[3::2]))
+    assert said.pop("FAILED   it: test_it.test_full[0]") == "         ninja: No space left on device (in 3 tests)"
+    assert said.pop("FAILED   it: test_it.test_setup") == '         failed on setup with "OSError: no folder"'
+    assert said.pop("FAILED   it: test_it.test_assertion").startswith("         AssertionError: a list assert [1, 2] == [1, 3] At index 1")
+    assert said.pop("FAILED   it: test_it.test_long") == f"         {('AssertionError: ' + 300 * 'x')[:297]}..."
+    assert not said
+
+
+def test_few_messages_are_shown(tmp_path):
+    """Those of lit and of other commands have the line of the first error."""
+    cases = [f'<testcase name="{name}"><failure>Exit Code: 1\n\n--\n+ FileCheck {name}.test\n{name}.test:2: error: CHECK {name}\nInput was:\n&lt;&lt;\n--\n</failure></testcase>'
+             for name in "abcdefghijkl"]
+    (tmp_path / "lit.xml").write_text(f"<testsuite>{''.join(cases)}</testsuite>")
+    lines = summarized(tmp_path).splitlines()
+    assert lines[:2] == ["FAILED   lit: k", "FAILED   lit: l"]
+    assert lines[2:4] == ["FAILED   lit: a", "         a.test:2: error: CHECK a"]
+    assert lines[-2:] == ["         j.test:2: error: CHECK j", "0 passed, 12 failed, 0 skipped"]
