@@ -20,6 +20,17 @@ done
 
 say() { printf '\n== %s\n' "$*"; }
 
+# A full disk, or too little memory, makes tests fail that have nothing in common.
+say_room() { # WHEN
+  local folder folders=()
+  for folder in "$PWD" "${TMPDIR:-/tmp}" "${CCACHE_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}}"; do
+    [[ ! -e $folder ]] || folders+=("$folder")
+  done
+  say "Disk and memory, $1"
+  df -h --output=file,size,used,avail,pcent,iavail "${folders[@]}" || true
+  awk '/^MemAvailable:/ {printf "MemAvailable: %.1f GB\n", $2 / 1048576}' /proc/meminfo
+}
+
 # How many jobs, each of so many GB, the cores and the memory allow.
 parallel_jobs() {
   local memory_gb jobs
@@ -28,6 +39,7 @@ parallel_jobs() {
   echo $((jobs < $(nproc) ? jobs : $(nproc)))
 }
 
+say_room "before"
 say "Installing what is missing"
 scripts/install-dependencies.sh
 
@@ -93,11 +105,12 @@ say "lit"
 touch "$results/lit.expected"
 PATH="$PWD/build/venv/bin:$PATH" /usr/lib/llvm-22/bin/lit -s -v --xunit-xml-output "$results/lit.xml" build/test || true
 
-# run_python_tests NAME ARGUMENT...: its results are NAME's.
+# run_python_tests NAME ARGUMENT...: its results are NAME's. A folder of a test that passes goes at once, as all
+# of them would take gigabytes.
 run_python_tests() {
   local name=$1 status=0
   touch "$results/$name.expected"
-  "$python" -m pytest -q -p no:cacheprovider --junit-xml "$results/$name.xml" "${@:2}" test/Integration || status=$?
+  "$python" -m pytest -q -p no:cacheprovider -o tmp_path_retention_policy=failed --junit-xml "$results/$name.xml" "${@:2}" test/Integration || status=$?
   echo "$status" >"$results/$name.status"
 }
 
@@ -130,5 +143,6 @@ else
   echo "builds the compiler once more, with sanitizers: --full" >"$results/fuzz.skipped"
 fi
 
+say_room "after"
 say "Summary"
 python3 scripts/summarize_tests.py "$results"
