@@ -1,6 +1,6 @@
-// The kernels of attention take the compiler most of a minute: they are
-// compiled once, in AttentionKernels.cpp, for all tests. A test calls those
-// that the compiler would choose.
+// The kernels of attention take the compiler long: they are compiled once, in
+// AttentionKernels.cpp, for all tests. A test calls those that the compiler
+// would choose.
 #pragma once
 
 #include "gpuopt/ops/attention.h"
