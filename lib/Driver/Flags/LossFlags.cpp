@@ -152,6 +152,11 @@ Error gpuopt::collectLoss(DriverOptions &options) {
   step.ignoreIndex = ignoreIndex;
   step.labelSmoothing = labelSmoothing;
   step.lossChunkCount = lossChunks;
+  // A chunk reads the head's weights and adds to their gradient once more. What
+  // that takes beside the products of a chunk is little on a processor, whose
+  // memory is faster beside its arithmetic than a GPU's.
+  if (!options.target->is_cuda)
+    step.lossChunkBytes = int64_t(256) << 20;
   step.classWeights.assign(weights.begin(), weights.end());
   step.huberDelta = huberDelta;
   step.smoothL1Beta = smoothL1Beta;

@@ -2,6 +2,7 @@
 // RUN: gpuopt-opt %s --train-build-step --canonicalize --cse | FileCheck %s --check-prefix=WHOLE
 // RUN: gpuopt-opt %S/Inputs/large-logits.mlir --train-build-step | grep -c "nn.cross_entropy %" | FileCheck %s --check-prefix=F32
 // RUN: gpuopt-opt %S/Inputs/large-logits.mlir --train-build-step=half-logits=true | grep -c "nn.cross_entropy %" | FileCheck %s --check-prefix=HALF
+// RUN: gpuopt-opt %S/Inputs/large-logits.mlir --train-build-step="half-logits=true loss-chunk-bytes=268435456" | grep -c "nn.cross_entropy %" | FileCheck %s --check-prefix=SMALL
 
 // The product and the bias of the logits, and the cross entropy, each in two
 // chunks of two rows; the whole logits never exist. The losses of all rows are
@@ -31,6 +32,10 @@
 // are two. Both steps have them.
 // F32: 8
 // HALF: 4
+
+// 1.25 GiB in chunks of up to 256 MiB: no fewer than eight have them and divide
+// the rows.
+// SMALL: 16
 
 train.variable @w parameter : tensor<16x8xf32>
 train.variable @b parameter : tensor<16xf32>

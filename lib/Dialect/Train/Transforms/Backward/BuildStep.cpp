@@ -80,7 +80,8 @@ private:
       if (failed(checkExpression("param-groups", group)))
         return failure();
     if (failed(expectAtLeast(getOperation(), 1,
-                             {{"accumulation-steps", accumulationSteps}})) ||
+                             {{"accumulation-steps", accumulationSteps},
+                              {"loss-chunk-bytes", lossChunkBytes}})) ||
         failed(expectAtLeast(getOperation(), 0,
                              {{"loss-chunks", lossChunkCount}})))
       return failure();
@@ -227,10 +228,13 @@ private:
     return ValueRange(step.getBody().getArguments()).take_back(count);
   }
 
+  LossChunkOptions chunkOptions() const {
+    return {lossChunkCount, lossChunkBytes, halfLogits};
+  }
+
   Loss appendLoss(OpBuilder &builder, StepOp step, ValueRange outputs) {
     TensorBuilder b(NameLoc::get(builder.getStringAttr("loss")), builder);
-    return outputLosses.build(b, outputs, labelsOf(step), lossChunkCount,
-                              halfLogits);
+    return outputLosses.build(b, outputs, labelsOf(step), chunkOptions());
   }
 
   LogicalResult buildMicroStep() {
@@ -481,8 +485,8 @@ private:
     if (measured.isEmpty())
       return;
     TensorBuilder b(NameLoc::get(builder.getStringAttr("metrics")), builder);
-    int64_t chunks = lossChunks(outputLosses.first().options.kind, output,
-                                lossChunkCount, halfLogits);
+    int64_t chunks =
+        lossChunks(outputLosses.first().options.kind, output, chunkOptions());
     buildEvaluationOutputs(b, measured, output, labelsOf(step).front(), chunks);
   }
 

@@ -346,20 +346,20 @@ Loss gpuopt::train::buildLoss(TensorBuilder &b, const LossOptions &options,
 // In chunks
 //===----------------------------------------------------------------------===//
 
-int64_t gpuopt::train::lossChunks(LossKind kind, Value logits, int64_t wanted,
-                                  bool areHalf) {
-  constexpr int64_t kMostBytes = int64_t(1) << 30, kMostChunks = 16;
+int64_t gpuopt::train::lossChunks(LossKind kind, Value logits,
+                                  const LossChunkOptions &options) {
+  constexpr int64_t kMostChunks = 16;
   RankedTensorType type = TensorBuilder::type(logits);
   if (kind != LossKind::CrossEntropy || classDim(type) != type.getRank() - 1 ||
       !isMadeByProduct(logits))
     return 1;
   int64_t rows = type.getDimSize(0);
-  if (wanted > 0)
-    return rows % wanted == 0 ? wanted : 1;
-  int64_t bits = areHalf ? 16 : type.getElementTypeBitWidth(),
+  if (options.wanted > 0)
+    return rows % options.wanted == 0 ? options.wanted : 1;
+  int64_t bits = options.areHalf ? 16 : type.getElementTypeBitWidth(),
           bytes = type.getNumElements() * (bits / 8), chunks = 1;
-  for (int64_t count = 1;
-       count <= std::min(rows, kMostChunks) && bytes / chunks > kMostBytes;
+  for (int64_t count = 1; count <= std::min(rows, kMostChunks) &&
+                          bytes / chunks > options.mostBytes;
        ++count)
     if (rows % count == 0)
       chunks = count;

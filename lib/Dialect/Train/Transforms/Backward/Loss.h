@@ -77,13 +77,20 @@ struct Loss {
 Loss buildLoss(nn::TensorBuilder &b, const LossOptions &options,
                mlir::Value logits, mlir::Value labels);
 
+/// In how many chunks of rows a loss is computed.
+struct LossChunkOptions {
+  int64_t wanted;    ///< Their number; 0: as few as `mostBytes` allows.
+  int64_t mostBytes; ///< The largest size of the logits of a chunk.
+  bool areHalf;      ///< An element of the logits takes two bytes.
+};
+
 /// Returns in how many chunks of rows the loss is computed, so that the logits
-/// of a large vocabulary never exist whole: `wanted`; or, if that is 0, as few
-/// as keep each chunk below 1 GiB, but at most 16; `areHalf` says that an
-/// element takes two bytes. Returns 1 if the logits are not the product of
-/// smaller tensors, or if `wanted` does not divide their rows.
-int64_t lossChunks(LossKind kind, mlir::Value logits, int64_t wanted,
-                   bool areHalf);
+/// of a large vocabulary never exist whole: as many as are wanted; or as few as
+/// keep each chunk below its size, but at most 16. Returns 1 if the logits are
+/// not the product of smaller tensors, or if the wanted number does not divide
+/// their rows.
+int64_t lossChunks(LossKind kind, mlir::Value logits,
+                   const LossChunkOptions &options);
 
 /// Builds the cross entropies of each chunk's rows, and adds up all of them.
 /// With one chunk, this is buildLoss.

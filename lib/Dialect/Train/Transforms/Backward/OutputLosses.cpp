@@ -216,8 +216,8 @@ static Value meanOf(TensorBuilder &b, const Loss &loss, bool hasClasses) {
 }
 
 Loss OutputLosses::build(TensorBuilder &b, ValueRange outputs,
-                         ValueRange labels, int64_t chunks,
-                         bool areHalf) const {
+                         ValueRange labels,
+                         const LossChunkOptions &chunks) const {
   Loss whole;
   for (auto [number, loss] : llvm::enumerate(losses)) {
     Value output = outputs[loss.output], own;
@@ -225,9 +225,8 @@ Loss OutputLosses::build(TensorBuilder &b, ValueRange outputs,
       own = labels.front();
       labels = labels.drop_front();
     }
-    Loss part = buildChunkedLoss(
-        b, loss.options, output, own,
-        lossChunks(loss.options.kind, output, chunks, areHalf));
+    Loss part = buildChunkedLoss(b, loss.options, output, own,
+                                 lossChunks(loss.options.kind, output, chunks));
     if (!isSum) {
       whole = part;
       continue;

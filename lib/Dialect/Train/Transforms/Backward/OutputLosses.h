@@ -59,10 +59,9 @@ public:
   int64_t parts() const { return isSum ? losses.size() : 0; }
 
   /// Adds the loss to a step, and reports it. `outputs` has all results of the
-  /// forward, and `labels` a value for each of `labels()`. `chunks` is what
-  /// `lossChunks` takes.
+  /// forward, and `labels` a value for each of `labels()`.
   Loss build(nn::TensorBuilder &b, mlir::ValueRange outputs,
-             mlir::ValueRange labels, int64_t chunks, bool areHalf) const;
+             mlir::ValueRange labels, const LossChunkOptions &chunks) const;
 
 private:
   mlir::LogicalResult findOutput(llvm::StringRef name, OutputLoss &loss,
