@@ -9,6 +9,7 @@
 
 #include "Files/ModelHash.h"
 #include "Flags/Notes.h"
+#include "gpuopt/Analysis/Memory/ArenaBudget.h"
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Dialect/Onnx/IR/OnnxOps.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
@@ -57,7 +58,8 @@ static DialectRegistry allDialects() {
 }
 
 Compilation::Compilation(const DriverOptions &options, bool isQuiet)
-    : options(options), isQuiet(isQuiet), context(allDialects()) {
+    : options(options), kernelOptions(options.pipeline), isQuiet(isQuiet),
+      context(allDialects()) {
   context.getDiagEngine().registerHandler([this](Diagnostic &diagnostic) {
     // Remarks say what a training does.
     if (diagnostic.getSeverity() == DiagnosticSeverity::Remark &&
@@ -110,8 +112,11 @@ LogicalResult Compilation::run(Phase phase) {
       graphHash = hashOfGraph(*module);
     return success();
   }
+  if (phase == Phase::Clusters)
+    chooseKernelOptions();
   PassManager passes(&context);
-  addPhase(passes, phase, options.pipeline);
+  addPhase(passes, phase,
+           phase < Phase::Schedule ? kernelOptions : options.pipeline);
   if (failed(passes.run(*module)))
     return failure();
   if (phase == Phase::NN &&
@@ -124,6 +129,27 @@ LogicalResult Compilation::run(Phase phase) {
       phase == Phase::Precision && !isQuiet && !text.empty())
     addNote("precision: " + text);
   return phase == Phase::Precision ? takeCosts() : success();
+}
+
+void Compilation::chooseKernelOptions() {
+  const train::ScheduleOptions &schedule = options.pipeline.schedule;
+  bool hasBudget = schedule.memoryBudget > 0 || schedule.activationBudget > 0;
+  // Elsewhere the same kernels are formed with and without a budget.
+  if (!hasBudget || !options.pipeline.isForGpu ||
+      !options.pipeline.fuseEpilogues)
+    return;
+  PipelineOptions unlimited = options.pipeline;
+  unlimited.schedule.memoryBudget = unlimited.schedule.activationBudget = 0;
+  // The passes run again on the module itself, and say then what they find.
+  ScopedDiagnosticHandler silence(&context,
+                                  [](Diagnostic &) { return success(); });
+  OwningOpRef<ModuleOp> trial = module->clone();
+  PassManager passes(&context);
+  for (Phase phase : {Phase::Clusters, Phase::Precision, Phase::Schedule})
+    addPhase(passes, phase, unlimited);
+  if (succeeded(passes.run(*trial)) &&
+      isWithinBudget(*trial, schedule.memoryBudget, schedule.activationBudget))
+    kernelOptions = std::move(unlimited);
 }
 
 LogicalResult Compilation::takeCosts() {

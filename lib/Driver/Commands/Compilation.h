@@ -49,6 +49,10 @@ public:
 
 private:
   mlir::LogicalResult run(Phase phase);
+  /// Chooses by which options kernels and precisions are chosen: as without a
+  /// budget if what that leads to is within the budget, so that a budget that
+  /// does not bind changes nothing.
+  void chooseKernelOptions();
   /// Checks that a flag with a regular expression matches a parameter.
   mlir::LogicalResult checkParams(llvm::StringRef flag, llvm::StringRef names);
   mlir::LogicalResult takeCosts();
@@ -58,6 +62,7 @@ private:
   void report(const llvm::Twine &error);
 
   const DriverOptions &options;
+  PipelineOptions kernelOptions; ///< The options for all before the schedule.
   bool isQuiet;
   std::string diagnostics;
   std::string graphName; ///< As the file has it.

@@ -16,6 +16,7 @@
 #include "OptionRange.h"
 #include "Precision/Precision.h"
 #include "Schedule/ScheduleStep.h"
+#include "gpuopt/Analysis/Memory/ArenaBudget.h"
 #include "gpuopt/Analysis/Memory/StepMemory.h"
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Analysis/Precision/PrecisionGraph.h"

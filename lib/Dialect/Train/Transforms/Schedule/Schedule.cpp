@@ -14,6 +14,7 @@
 #include "OptionRange.h"
 #include "Schedule/ScheduleStep.h"
 #include "Schedule/UnmetBudget.h"
+#include "gpuopt/Analysis/Memory/ArenaBudget.h"
 #include "gpuopt/Analysis/Memory/StepMemory.h"
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Dialect/Train/Transforms/Passes.h"

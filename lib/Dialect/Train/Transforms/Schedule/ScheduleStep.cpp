@@ -21,24 +21,6 @@ using namespace mlir;
 using namespace gpuopt;
 using namespace gpuopt::train;
 
-int64_t train::persistentBytesOf(ModuleOp module) {
-  llvm::StringMap<unsigned> names;
-  PersistentMemory persistent(module, names);
-  for (StepOp step : module.getOps<StepOp>())
-    persistent.addStep(step);
-  return persistent.getSizeInBytes();
-}
-
-int64_t train::arenaBudgetOf(int64_t memoryBudget, int64_t activationBudget,
-                             int64_t persistentBytes) {
-  int64_t budget = std::numeric_limits<int64_t>::max();
-  if (memoryBudget > 0)
-    budget = std::max<int64_t>(0, memoryBudget - persistentBytes);
-  if (activationBudget > 0)
-    budget = std::min<int64_t>(budget, activationBudget);
-  return llvm::alignDown(budget, kBufferAlignment);
-}
-
 static double timeOf(StepOp step, const DeviceModel &device) {
   double time = 0;
   for (Operation &op : step.getBody().front())

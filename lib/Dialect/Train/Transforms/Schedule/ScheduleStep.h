@@ -17,14 +17,6 @@
 
 namespace gpuopt::train {
 
-/// Returns the bytes before the arena, for all steps of a module.
-int64_t persistentBytesOf(mlir::ModuleOp module);
-
-/// Returns how large an arena may be beside so many persistent bytes, in whole
-/// multiples of the buffers' alignment. A budget of 0 is no limit.
-int64_t arenaBudgetOf(int64_t memoryBudget, int64_t activationBudget,
-                      int64_t persistentBytes);
-
 /// A step whose packed arena is within its budget.
 struct ScheduledStep {
   mlir::OwningOpRef<StepOp> step; ///< Null where the step fits as it is.
