@@ -200,10 +200,12 @@ static Value lossesOfRows(TensorBuilder &b, const LossOptions &options,
                b.mul(spread, smoothing / options.classWeights.size()));
 }
 
-/// Returns the sum of the weights of labels.
+/// Returns the sum of the weights of labels. Kernels and tensors are named after
+/// the labels, not after the loss, so that a reader can tell the two sums apart.
 static Value countLabels(TensorBuilder &b, const LossOptions &options,
                          Value labels, Type element) {
-  return total(b, weightsOfLabels(b, options, labels, element));
+  TensorBuilder counting(NameLoc::get(b.getStringAttr("labels")), b);
+  return total(counting, weightsOfLabels(counting, options, labels, element));
 }
 
 //===----------------------------------------------------------------------===//
