@@ -175,7 +175,8 @@ Error gpuopt::collectTimes(const TargetInfo &target, bool describesKernels,
     error = checkProcessor(*model);
   if (error)
     return createStringError("--device: " + toString(std::move(error)));
-  options.device = model->name; // h200, also if H200 is given
+  if (StringRef(options.device).equals_insensitive(model->name))
+    options.device = model->name; // h200 for H200; a file has a name of its own
   if (describesKernels && !model->hasWarps())
     return createStringError(
         "--kernels needs a GPU, but --device=" + options.device +
