@@ -226,6 +226,25 @@ TEST(NoCheckpoint, IsToldByWhatIsThere) {
             "'RUN/checkpoint-100'");
 }
 
+TEST(NoCheckpoint, IsToldForTheFolderOfTheRunItself) {
+  TemporaryFolder folder;
+  for (const char *name : {"run/checkpoint-40", "other/checkpoint-2"})
+    std::filesystem::create_directories(folder / name);
+  for (const char *name : {"run/checkpoint-40/trainer_state.json",
+                           "other/checkpoint-2/trainer_state.json"})
+    write_file(folder / name, "");
+  auto why = [&](const std::string &resume) {
+    return why_not_anew(folder / "run", resume, /*overwrites=*/false);
+  };
+  EXPECT_EQ(why("auto"), "");
+  EXPECT_EQ(why(folder / "run/checkpoint-40"), "");
+  for (const char *none : {"run", "run/checkpoint-41", "yes"})
+    EXPECT_EQ(why(folder / none), "") << "why_no_checkpoint tells";
+  for (const std::string &other :
+       {std::string(), folder / "other/checkpoint-2"})
+    EXPECT_NE(why(other), "") << other;
+}
+
 TEST(NoCheckpoint, IsTheOneWithTheNearestName) {
   TemporaryFolder folder;
   std::filesystem::create_directories(folder / "run/checkpoint-40");

@@ -25,7 +25,6 @@
 namespace gpuopt {
 
 constexpr char kOptimizerFile[] = "optimizer.safetensors";
-constexpr char kRunStateFile[] = "trainer_state.json";
 constexpr char kPartSuffix[] = ".part";
 
 namespace detail {

@@ -13,6 +13,8 @@ namespace gpuopt {
 constexpr char kCheckpointPrefix[] = "checkpoint-";
 // The weights, in a checkpoint as in a program and in the results of a run.
 constexpr char kModelFile[] = "model.safetensors";
+// Where a run stands, beside its tensors, in a checkpoint.
+constexpr char kRunStateFile[] = "trainer_state.json";
 // The constants of a model that are no weights, beside those of a program.
 constexpr char kConstantsFile[] = "constants.safetensors";
 // The names of the classes that a run learns, a line each, in its results.
@@ -66,13 +68,23 @@ inline bool lies_in(const std::string &checkpoint,
                                      output_dir, code);
 }
 
+// Whether a folder is a checkpoint, or the rest of one.
+inline bool is_checkpoint(const std::string &folder) {
+  std::error_code code;
+  return std::filesystem::is_directory(folder, code) &&
+         std::filesystem::exists(folder + "/" + kRunStateFile, code);
+}
+
 // Returns why a run must not write to an output folder: it does not go on from
 // there, and an earlier run has left checkpoints, which would be mixed with its
 // own, or weights, which would be replaced. With `overwrites`, these make way,
 // and only what the run goes on from must not. `resume` is the value of that
-// flag. Empty if nothing is lost.
+// flag. Empty if nothing is lost, or if that value names no checkpoint: whoever
+// opens it says so.
 inline std::string why_not_anew(const std::string &output_dir,
                                 const std::string &resume, bool overwrites) {
+  if (!resume.empty() && resume != "auto" && !is_checkpoint(resume))
+    return "";
   if (overwrites)
     return lies_in(resume, output_dir)
                ? "'" + output_dir +
