@@ -11,6 +11,7 @@
 #include "Commands/Process.h"
 #include "Commands/Resume.h"
 #include "Files/DataFiles.h"
+#include "Files/MissingWeights.h"
 #include "Files/ModelHash.h"
 #include "Files/OutputDirectory.h"
 #include "Files/RuntimeFiles.h"
@@ -96,6 +97,11 @@ static llvm::Error checkTrainedGraph(const DriverOptions &options,
   // What is wrong with the file is told by the predictor.
   if (!options.findsModel || !weights.load(file).empty())
     return llvm::Error::success();
+  // Weights that were named are meant.
+  if (std::string later =
+          describeLaterCheckpoint(llvm::sys::path::parent_path(file), weights);
+      given.empty() && !later.empty())
+    llvm::errs() << "gpuopt: warning: " << later << "\n";
   std::string why = whyOtherGraph(file, weights.graphHash(), options.model,
                                   compilation.getGraphHash().str());
   return why.empty() ? llvm::Error::success()

@@ -138,6 +138,9 @@ private:
     }
     file = joinPath(options.run, options.averages ? kAveragesFile : kModelFile);
     std::string problem = weights.load(file);
+    if (std::string later = describeLaterCheckpoint(options.run, weights);
+        problem.empty() && !later.empty())
+      llvm::errs() << "gpuopt: warning: " << later << "\n";
     if (!problem.empty() || !findsModel || weights.graphHash().empty())
       return problem;
     std::string why =

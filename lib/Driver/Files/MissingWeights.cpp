@@ -7,9 +7,11 @@
 
 #include "Files/MissingWeights.h"
 
+#include "Files/JoinPath.h"
 #include "Files/ResultsLock.h"
 #include "Files/RunFiles.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_names.h"
+#include "gpuopt/trainer/folder_marks.h"
 
 using namespace llvm;
 using namespace gpuopt;
@@ -50,9 +52,27 @@ std::string gpuopt::whyNoWeights(StringRef folder, bool averages) {
                      "its end: " +
                      describeEnd(folder);
   auto checkpoints = checkpoints_in(folder.str());
-  return text + (checkpoints.empty()
-                     ? "; it has no checkpoints, either, which --save-steps "
-                       "has a run write"
-                     : "; give its last checkpoint in place of the run: '" +
-                           checkpoints.back().path + "'");
+  text += checkpoints.empty()
+              ? "; it has no checkpoints, either, which --save-steps "
+                "has a run write"
+              : "; give its last checkpoint in place of the run: '" +
+                    checkpoints.back().path + "'";
+  std::string earlier = joinPath(folder, kEarlierFolder);
+  if (hasFile(earlier, kModelFile))
+    text +=
+        "; '" + earlier + "' has the results of the training before that one";
+  return text;
+}
+
+std::string gpuopt::describeLaterCheckpoint(StringRef run,
+                                            const TrainedWeights &weights) {
+  auto checkpoints = checkpoints_in(run.str());
+  std::optional<int64_t> step = weights.step();
+  if (!step || checkpoints.empty() || checkpoints.back().step <= *step)
+    return "";
+  return "'" + joinPath(run, kModelFile) + "' has the weights of step " +
+         std::to_string(*step) + ", but the run has gone on to step " +
+         std::to_string(checkpoints.back().step) + ": give '" +
+         checkpoints.back().path +
+         "' in place of the run for the weights of that step";
 }

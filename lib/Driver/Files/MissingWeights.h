@@ -8,6 +8,7 @@
 #ifndef GPUOPT_LIB_DRIVER_FILES_MISSINGWEIGHTS_H
 #define GPUOPT_LIB_DRIVER_FILES_MISSINGWEIGHTS_H
 
+#include "Files/TrainedWeights.h"
 #include "llvm/ADT/StringRef.h"
 #include <string>
 
@@ -17,6 +18,12 @@ namespace gpuopt {
 /// that of its averages, and what has some. Empty if the file is there, or if
 /// the folder is neither a run nor a checkpoint.
 std::string whyNoWeights(llvm::StringRef folder, bool averages);
+
+/// Says that a run has gone on to a checkpoint since it wrote its weights: they
+/// are those of an interruption, and the run was resumed. Empty if it has not,
+/// or if the weights do not tell their step.
+std::string describeLaterCheckpoint(llvm::StringRef run,
+                                    const TrainedWeights &weights);
 
 } // namespace gpuopt
 

@@ -11,6 +11,7 @@
 #include "gpuopt/data/dataset.h"
 #include "gpuopt/data/safetensors.h"
 #include "gpuopt/trainer/checkpoints/stored_state.h"
+#include "llvm/ADT/StringRef.h"
 
 #include <cstring>
 
@@ -25,10 +26,18 @@ std::string TrainedWeights::load(const std::string &path) {
       tensors[name] = {stored.dtype, stored.shape, stored.data, stored.bytes};
     file = mapped;
     graph = metadata[kGraphEntry];
+    stepText = metadata[kStepEntry];
   } catch (const std::exception &error) {
     return error.what();
   }
   return "";
+}
+
+std::optional<int64_t> TrainedWeights::step() const {
+  int64_t step = 0;
+  if (llvm::StringRef(stepText).getAsInteger(10, step))
+    return std::nullopt;
+  return step;
 }
 
 std::vector<std::string> TrainedWeights::names() const {

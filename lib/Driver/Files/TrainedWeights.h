@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,9 @@ public:
   /// Returns the hash of the graph that was trained; empty if the file does not
   /// tell.
   const std::string &graphHash() const { return graph; }
+  /// Returns the step after which a run saved the weights; empty if the file
+  /// does not tell.
+  std::optional<int64_t> step() const;
   /// Returns whether two tensors have the same type, shape and elements, as a
   /// tied weight has under each of its names.
   bool areSame(const std::string &one, const std::string &other) const;
@@ -49,7 +53,7 @@ private:
   };
   std::shared_ptr<void> file; // mapped
   std::map<std::string, Tensor> tensors;
-  std::string graph;
+  std::string graph, stepText;
 };
 
 } // namespace gpuopt

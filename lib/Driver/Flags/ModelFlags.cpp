@@ -8,6 +8,7 @@
 #include "Files/ConstantInputs.h"
 #include "Files/DataShapes.h"
 #include "Files/JoinPath.h"
+#include "Files/MissingWeights.h"
 #include "Files/OtherFormats.h"
 #include "Files/RunFiles.h"
 #include "Files/SourceModel.h"
@@ -17,7 +18,6 @@
 #include "Flags/SettingFlags.h"
 #include "gpuopt/Target/Cxx/PlanVersion.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_names.h"
-#include "gpuopt/trainer/folder_marks.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -85,17 +85,12 @@ static Error collectPredicted(DriverOptions &options) {
   options.model = *trained;
   options.weights = joinPath(model, kModelFile);
   options.findsModel = true;
-  if (!sys::fs::exists(options.weights)) {
-    std::string earlier = joinPath(model, kEarlierFolder);
-    return createStringError(
-        "'" + model + "' has no " + kModelFile +
-        ": no training has ended there; name one of its checkpoints, or an "
-        "ONNX file" +
-        (hasFile(earlier, kModelFile)
-             ? ", or '" + earlier +
-                   "', the results of the training before that one"
-             : ""));
-  }
+  if (std::string why = whyNoWeights(model, /*averages=*/false); !why.empty())
+    return createStringError(why + "; or name an ONNX file");
+  if (!sys::fs::exists(options.weights))
+    return createStringError("'" + model + "' has no " + kModelFile +
+                             ": name a folder in which gpuopt has trained, or "
+                             "an ONNX file");
   return adoptPictures(options);
 }
 

@@ -272,8 +272,11 @@ public:
   void save_weights(const std::string &file) {
     refuse_outside_before();
     restore_weights();
+    std::optional<int64_t> step;
+    if (program.update)
+      step = steps_of(session.read_state());
     refuse_lost(WeightsFile(session.ctx, program, session.memory)
-                    .save(file, session.infinite_at_first));
+                    .save(file, session.infinite_at_first, step));
   }
 
   void save_checkpoint(std::string folder) {

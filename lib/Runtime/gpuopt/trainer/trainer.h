@@ -268,11 +268,11 @@ private:
   bool save_weights() {
     std::string lost =
         WeightsFile(ctx, program, memory)
-            .save(outcome.weights_file(), session.infinite_at_first);
+            .save(outcome.weights_file(), session.infinite_at_first, step);
     if (lost.empty() && averages.are_kept())
       lost = WeightsFile(ctx, program, memory, &averages)
                  .save(s.output_dir + "/" + kAveragesFile,
-                       session.infinite_at_first);
+                       session.infinite_at_first, step);
     if (!lost.empty())
       outcome.tell_divergence(step, "; infinite or NaN: " + lost);
     else

@@ -27,7 +27,7 @@ inline void write_checkpoint_files(const std::string &folder,
   std::filesystem::remove_all(folder);
   std::filesystem::create_directory(folder);
   std::map<std::string, std::string> metadata = copy.get_metadata();
-  metadata["global_step"] = std::to_string(run.step);
+  metadata[kStepEntry] = std::to_string(run.step);
   write_safetensors(folder + "/" + kModelFile, copy.tensors(StateFile::Weights),
                     metadata);
   if (has_averages)

@@ -34,6 +34,8 @@ inline bool has_state(StateFile file, StateKind kind) {
 // The entry of a file's metadata that has Program::graph of the program whose
 // weights it has.
 constexpr char kGraphEntry[] = "gpuopt_graph";
+// The entry that has the step after which a run saved the weights.
+constexpr char kStepEntry[] = "global_step";
 
 // Returns the metadata of the weights of a program. Programs of Hugging Face
 // look for "format".

@@ -5,6 +5,7 @@
 #include "gpuopt/trainer/checkpoints/stored_state.h"
 
 #include <filesystem>
+#include <optional>
 
 namespace gpuopt {
 
@@ -82,8 +83,10 @@ public:
 
   // Under all of a tensor's names, where weights are tied. Where training has
   // made a weight or a running statistic infinite or NaN, other than those that
-  // were so at first, nothing is written: returns their names.
-  std::string save(const std::string &path, const Names &infinite_at_first) {
+  // were so at first, nothing is written: returns their names. `step` is that
+  // of a run, which the file tells.
+  std::string save(const std::string &path, const Names &infinite_at_first,
+                   std::optional<int64_t> step = {}) {
     NameList lost;
     std::vector<std::vector<char>> copies;
     std::vector<TensorToSave> tensors;
@@ -99,8 +102,11 @@ public:
         for (const std::string &name : stored_names(state))
           tensors.push_back(tensor_to_save(state, name, data));
       }
+    auto metadata = metadata_of_weights(program);
+    if (step)
+      metadata[kStepEntry] = std::to_string(*step);
     if (lost.empty())
-      write_safetensors(path, tensors, metadata_of_weights(program));
+      write_safetensors(path, tensors, metadata);
     return lost.text();
   }
 
