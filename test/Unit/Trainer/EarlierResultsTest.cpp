@@ -59,6 +59,25 @@ struct EarlierResultsTest : TrainerTest {
   std::map<std::string, std::string> earlier;
 };
 
+TEST_F(EarlierResultsTest, AreKeptAfterAnInterrupt) {
+  before_update(2, [] { detail::interrupted = 1; });
+  ASSERT_EQ(run_anew(), 0) << error;
+  detail::interrupted = 0;
+  EXPECT_NE(error.find("the results of the earlier run are kept in '" +
+                       folder / "a/.gpuopt-earlier" + "' until a next run"),
+            std::string::npos)
+      << error;
+  for (const char *name : {"/model.safetensors", "/metrics.jsonl",
+                           "/checkpoint-2/model.safetensors"})
+    EXPECT_EQ(read_file(folder / "a/.gpuopt-earlier" + name), earlier[name])
+        << name;
+  EXPECT_TRUE(has("checkpoint-2") && has("model.safetensors"));
+  // The interrupted run goes on, and what was kept is gone.
+  ASSERT_EQ(run("a", {"--max-steps=3", "--seed=5", "--resume=auto"}), 0)
+      << error;
+  EXPECT_FALSE(has(".gpuopt-earlier"));
+}
+
 TEST_F(EarlierResultsTest, ComeBackAfterADivergence) {
   lose_weights();
   ASSERT_EQ(run_anew(), kDiverged) << error;

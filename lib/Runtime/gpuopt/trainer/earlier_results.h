@@ -17,6 +17,7 @@
 #include "gpuopt/trainer/metrics.h"
 #include "gpuopt/trainer/profiling/profile_files.h"
 #include "gpuopt/trainer/profiling/verdict.h"
+#include "gpuopt/trainer/signals.h"
 
 namespace gpuopt {
 
@@ -162,10 +163,20 @@ public:
   }
   // Removes what was set aside if the run has saved something, and puts it back
   // if it has not. No checkpoint is being written. A run goes on if it fails.
+  // What an interrupted run has saved does not take its place yet: it may have
+  // been interrupted because the folder was the wrong one.
   void settle() {
     if (!are_aside)
       return;
     are_aside = false;
+    if (detail::interrupted && detail::has_saved(output_dir)) {
+      fprintf(stderr,
+              "%s: because of the interrupt, the results of the earlier run "
+              "are kept in '%s' until a next run in '%s'\n",
+              program, detail::earlier_folder(output_dir).c_str(),
+              output_dir.c_str());
+      return;
+    }
     try {
       if (settle_earlier_results(output_dir))
         tell("this run");
