@@ -125,13 +125,15 @@ private:
 
   /// Finds the model of a run, and reads the weights; returns what is wrong.
   std::string load() {
+    if (!llvm::sys::fs::exists(options.run))
+      return "there is no '" + options.run + "'";
     if (std::string why = whyNoWeights(options.run, options.averages);
         !why.empty())
       return why;
     model = options.model;
     bool findsModel = model.empty();
     if (findsModel) {
-      llvm::Expected<std::string> found = findSourceModel(options.run);
+      llvm::Expected<std::string> found = findSourceModelFile(options.run);
       if (!found)
         return llvm::toString(found.takeError()) + "; name it by --model";
       model = *found;

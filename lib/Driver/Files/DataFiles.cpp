@@ -8,8 +8,11 @@
 #include "Files/DataFiles.h"
 
 #include "Files/DataShapes.h"
+#include "Files/JoinPath.h"
+#include "Files/RunFiles.h"
 #include "gpuopt/Dialect/Device/IR/BatchSize.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
+#include "gpuopt/trainer/checkpoints/checkpoint_names.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 
@@ -23,7 +26,11 @@ Error gpuopt::checkReadable(StringRef flag, StringRef path) {
                              "': " + toString(file.takeError()));
   sys::fs::closeFile(*file);
   if (sys::fs::is_directory(path))
-    return createStringError("--" + flag + ": '" + path + "' is a folder");
+    return createStringError(
+        "--" + flag + ": '" + path + "' is a folder" +
+        (hasFile(path, kModelFile)
+             ? ", but a file is needed: '" + joinPath(path, kModelFile) + "'"
+             : ""));
   return Error::success();
 }
 

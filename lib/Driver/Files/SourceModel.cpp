@@ -53,3 +53,11 @@ Expected<std::string> gpuopt::findSourceModel(StringRef run) {
   return createStringError("there is no program beside '" + run +
                            "' that says which model it is of");
 }
+
+Expected<std::string> gpuopt::findSourceModelFile(StringRef run) {
+  Expected<std::string> model = findSourceModel(run);
+  if (!model || sys::fs::exists(*model))
+    return model;
+  return createStringError("'" + run + "' is of the model '" + *model +
+                           "', which does not exist any more");
+}

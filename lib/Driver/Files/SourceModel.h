@@ -28,6 +28,9 @@ std::string readSourceModel(llvm::StringRef program);
 /// a trainer that runs in its own folder.
 llvm::Expected<std::string> findSourceModel(llvm::StringRef run);
 
+/// Does the same, and fails if there is no such file any more.
+llvm::Expected<std::string> findSourceModelFile(llvm::StringRef run);
+
 } // namespace gpuopt
 
 #endif // GPUOPT_LIB_DRIVER_FILES_SOURCEMODEL_H

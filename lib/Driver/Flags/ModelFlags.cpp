@@ -77,11 +77,11 @@ static Error collectPredicted(DriverOptions &options) {
   options.import.usualBatchSize = kUsualBatchSize;
   if (!sys::fs::is_directory(model))
     return Error::success();
-  Expected<std::string> trained = findSourceModel(model);
+  Expected<std::string> trained = findSourceModelFile(model);
   if (!trained)
     return createStringError(toString(trained.takeError()) +
-                             "; name an ONNX file or a folder in which gpuopt "
-                             "has trained");
+                             "; name an ONNX file, with weights by --weights, "
+                             "or a folder in which gpuopt has trained");
   options.model = *trained;
   options.weights = joinPath(model, kModelFile);
   options.findsModel = true;
