@@ -126,6 +126,20 @@ TEST_F(ErrorTest, TheStepsBeforeABadValidationAreKept) {
   EXPECT_NE(output.find("nothing is left to do"), std::string::npos) << output;
 }
 
+TEST_F(ErrorTest, NothingIsValidatedWhereNoErrorWas) {
+  const std::vector<std::string> data = {
+      "--save-steps=2", "--eval-data", "x=" + folder / "x.npy", "--eval-labels",
+      folder / "labels.npy"};
+  std::vector<std::string> whole = data, part = data;
+  whole.push_back("--max-steps=6");
+  ASSERT_EQ(run("a", whole), 0) << error;
+  part.push_back("--max-steps=4");
+  part.push_back("--resume=" + folder / "a/checkpoint-4");
+  ASSERT_EQ(run("a", part), 0) << error;
+  EXPECT_NE(output.find("nothing is left to do"), std::string::npos) << output;
+  EXPECT_TRUE(std::filesystem::exists(folder / "a/checkpoint-6"));
+}
+
 // An error behind the update, as of gradients that cannot be written.
 TEST_F(ErrorTest, AStepIsKeptOnceItIsDone) {
   ASSERT_EQ(run("one", {"--max-steps=1", "--lr-scheduler-type=constant"}), 0)

@@ -113,19 +113,20 @@ public:
          phases.c_str());
   }
 
-  // Whether the earlier file of a run that goes on has no validation after a
-  // step.
+  // Whether an error ended the earlier course of a run that goes on after this
+  // step, before there was a validation.
   bool lacks_evaluation(int64_t step) const {
-    const std::string evaluation =
-        "{\"step\": " + std::to_string(step) + ", \"eval_loss\": ";
+    const std::string begin = "{\"step\": " + std::to_string(step) + ", ",
+                      evaluation = begin + "\"eval_loss\": ",
+                      ended = begin + "\"ended_by\": \"" + kEndedByError;
     std::ifstream earlier(path);
-    bool has_lines = false;
+    bool has_failed = false;
     for (std::string text; last_kept > 0 && std::getline(earlier, text);) {
-      has_lines = true;
       if (text.rfind(evaluation, 0) == 0)
         return false;
+      has_failed |= text.rfind(ended, 0) == 0;
     }
-    return has_lines;
+    return has_failed;
   }
 
   // Cuts an earlier file to what stays of it, for a run that adds no line.
