@@ -16,7 +16,7 @@ std::string gpuopt::lockResults(const std::string &folder,
                                 std::shared_ptr<void> &lock) {
   try {
     lock = std::make_shared<OutputFolder>(folder);
-    if (settle_earlier_results(folder))
+    if (settle_earlier_results(folder, /*discards=*/false))
       fprintf(stderr, "gpuopt: note: %s\n",
               describe_putting_back(folder, "the run that was to replace them")
                   .c_str());

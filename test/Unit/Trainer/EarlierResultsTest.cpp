@@ -72,6 +72,9 @@ TEST_F(EarlierResultsTest, AreKeptAfterAnInterrupt) {
     EXPECT_EQ(read_file(folder / "a/.gpuopt-earlier" + name), earlier[name])
         << name;
   EXPECT_TRUE(has("checkpoint-2") && has("model.safetensors"));
+  // A run that saves nothing removes nothing.
+  EXPECT_EQ(run("a", {"--max-steps=3", "--resume=" + folder / "none"}), 1);
+  EXPECT_TRUE(has(".gpuopt-earlier/model.safetensors"));
   // The interrupted run goes on, and what was kept is gone.
   ASSERT_EQ(run("a", {"--max-steps=3", "--seed=5", "--resume=auto"}), 0)
       << error;

@@ -62,6 +62,8 @@ inline std::vector<std::string> paths_in(const std::string &folder) {
   std::filesystem::directory_iterator at(folder, code), end;
   for (; !code && at != end; at.increment(code))
     paths.push_back(at->path().string());
+  if (code)
+    throw Error("cannot read '" + folder + "': " + code.message());
   return paths;
 }
 inline std::vector<std::string> unsaved_results(const std::string &output_dir) {
@@ -108,20 +110,23 @@ inline void set_earlier_results_aside(const std::string &output_dir) {
     return;
   const std::string folder = detail::earlier_folder(output_dir);
   detail::move_results(paths, folder + kPartSuffix);
+  detail::remove_results(folder); // what an interrupt had kept
   detail::move_result(folder + kPartSuffix, folder);
   sync_folder(output_dir);
 }
 
 // Removes the results that were set aside, if the run that replaces them has
-// saved something. Otherwise puts them back and moves what that run has left to
-// a folder of its own. Returns whether they were put back. Whoever calls this
-// holds the lock of the folder.
-inline bool settle_earlier_results(const std::string &output_dir) {
+// saved something and unless `discards` is false. Otherwise puts them back and
+// moves what that run has left to a folder of its own. Returns whether they
+// were put back. Whoever calls this holds the lock of the folder.
+inline bool settle_earlier_results(const std::string &output_dir,
+                                   bool discards = true) {
   const std::string folder = detail::earlier_folder(output_dir);
   std::error_code code;
   const bool is_moved = std::filesystem::exists(folder, code);
   if (is_moved && detail::has_saved(output_dir)) {
-    detail::remove_results(folder);
+    if (discards)
+      detail::remove_results(folder);
     return false;
   }
   if (is_moved) {
@@ -161,35 +166,41 @@ public:
     are_aside = true; // or some of them
     set_earlier_results_aside(output_dir);
   }
-  // Removes what was set aside if the run has saved something, and puts it back
-  // if it has not. No checkpoint is being written. A run goes on if it fails.
-  // What an interrupted run has saved does not take its place yet: it may have
-  // been interrupted because the folder was the wrong one.
-  void settle() {
+  // Removes what was set aside, after this run has saved something of its own,
+  // or puts it back, if there is nothing and `discards` is false. No checkpoint
+  // is being written. A run goes on if it fails. What an interrupted run has
+  // saved does not take its place yet: it may have been interrupted because the
+  // folder was the wrong one.
+  void settle(bool discards = true) {
     if (!are_aside)
       return;
     are_aside = false;
     if (detail::interrupted && detail::has_saved(output_dir)) {
       fprintf(stderr,
               "%s: because of the interrupt, the results of the earlier run "
-              "are kept in '%s' until a next run in '%s'\n",
+              "are kept in '%s' until a next run in '%s' saves its own\n",
               program, detail::earlier_folder(output_dir).c_str(),
               output_dir.c_str());
       return;
     }
     try {
-      if (settle_earlier_results(output_dir))
+      if (settle_earlier_results(output_dir, discards))
         tell("this run");
     } catch (const std::exception &error) {
       fprintf(stderr, "%s: warning: %s\n", program, error.what());
     }
   }
-  // Does the same after a run that was killed. Returns whether anything is put
-  // back.
-  bool settle_killed_run() const {
-    const bool are_back = settle_earlier_results(output_dir);
+  // Puts back what a run that was killed had set aside, if it has saved
+  // nothing. Returns whether anything is put back. What stays aside goes once
+  // this run has saved something.
+  bool settle_killed_run() {
+    const bool are_back =
+        settle_earlier_results(output_dir, /*discards=*/false);
     if (are_back)
       tell("the run that was to replace them");
+    std::error_code code;
+    are_aside =
+        std::filesystem::exists(detail::earlier_folder(output_dir), code);
     return are_back;
   }
 

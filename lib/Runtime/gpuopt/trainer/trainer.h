@@ -67,12 +67,12 @@ public:
       if (status == kDiverged)
         metrics.ended(outcome.diverged_at(), kEndedByDivergence);
       profiles.end();
-      earlier.settle();
+      earlier.settle(/*discards=*/false);
       return status;
     } catch (const std::exception &) {
       keep_finished(metrics);
       checkpoints.end(/*waits=*/true);
-      earlier.settle();
+      earlier.settle(/*discards=*/false);
       throw;
     }
   }
