@@ -125,7 +125,7 @@ TEST_F(ClassNamesTest, OfWeightsToBeginWithAreCompared) {
                           "': class 0 is 'cat' there and 'bat' here";
   ASSERT_EQ(run_named("c", {from}), 0) << error;
   EXPECT_EQ(error, "tiny: warning: " + why +
-                       "; the weights of the classes are trained anew\n");
+                       "; training begins with the weights of those classes\n");
   EXPECT_EQ(run_named("d", {from, "--init-strict"}), 1);
   EXPECT_EQ(error, "tiny: error: " + why + "\n");
 }

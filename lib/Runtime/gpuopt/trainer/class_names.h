@@ -182,9 +182,10 @@ inline void warn_of_other_classes(const std::string &weights,
                            "': " + why;
   if (is_strict)
     throw Error(text);
-  fprintf(stderr,
-          "%s: warning: %s; the weights of the classes are trained anew\n",
-          program, text.c_str());
+  fprintf(
+      stderr,
+      "%s: warning: %s; training begins with the weights of those classes\n",
+      program, text.c_str());
 }
 
 // Writes the names of the classes beside the weights that have learnt them, or
