@@ -22,8 +22,8 @@
 namespace gpuopt {
 
 // The results that belong to one run alone, besides checkpoints and the names
-// of classes: those that are worth keeping the earlier ones for no longer, and
-// what a run writes before it saves any of these.
+// of classes. Once a run has one of the first, the earlier results are no longer
+// needed; it writes the others before that.
 constexpr const char *kSavedResults[] = {kModelFile, kAveragesFile};
 constexpr const char *kUnsavedResults[] = {kMetricsFile, kProfileFolder,
                                            kRunTraitsFile};
