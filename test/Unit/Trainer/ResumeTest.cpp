@@ -426,14 +426,16 @@ TEST_F(ResumeTest, ComparesWhatWasCompiled) {
                      "00ff, but those of this program have 11ff");
 }
 
+// Returns what a run `now` is warned of that goes on from a checkpoint.
+static std::string warning(const RunState &saved, const RunState &now) {
+  testing::internal::CaptureStderr();
+  warn_of_changes("c", saved, now, "tiny");
+  return testing::internal::GetCapturedStderr();
+}
+
 TEST_F(ResumeTest, WarnsOfGroupsThatCameOrWent) {
   RunState without, with;
   with.settings["param-group"] = "bias:lr=1";
-  auto warning = [](const RunState &saved, const RunState &now) {
-    testing::internal::CaptureStderr();
-    warn_of_changes("c", saved, now, "tiny");
-    return testing::internal::GetCapturedStderr();
-  };
   EXPECT_EQ(warning(with, without),
             "tiny: warning: '--param-group' is none, but 'c' is of a run with "
             "bias:lr=1\n");
@@ -447,11 +449,6 @@ TEST_F(ResumeTest, WarnsOfTransformsThatCameOrWent) {
   RunState without, with, of_no_loop;
   without.settings["shuffle"] = with.settings["shuffle"] = "true";
   with.settings["transform"] = "resize(8)";
-  auto warning = [](const RunState &saved, const RunState &now) {
-    testing::internal::CaptureStderr();
-    warn_of_changes("c", saved, now, "tiny");
-    return testing::internal::GetCapturedStderr();
-  };
   EXPECT_EQ(warning(with, without),
             "tiny: warning: '--transform' is none, but 'c' is of a run with "
             "resize(8)\n");

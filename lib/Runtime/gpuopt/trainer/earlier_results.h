@@ -22,8 +22,8 @@
 namespace gpuopt {
 
 // The results that belong to one run alone, besides checkpoints and the names
-// of classes. Once a run has one of the first, the earlier results are no longer
-// needed; it writes the others before that.
+// of classes. Once a run has one of the first, the earlier results are no
+// longer needed; it writes the others before that.
 constexpr const char *kSavedResults[] = {kModelFile, kAveragesFile};
 constexpr const char *kUnsavedResults[] = {kMetricsFile, kProfileFolder,
                                            kRunTraitsFile};
@@ -166,11 +166,11 @@ public:
     are_aside = true; // or some of them
     set_earlier_results_aside(output_dir);
   }
-  // Removes what was set aside, after this run has saved something of its own,
-  // or puts it back, if there is nothing and `discards` is false. No checkpoint
-  // is being written. A run goes on if it fails. What an interrupted run has
-  // saved does not take its place yet: it may have been interrupted because the
-  // folder was the wrong one.
+  // Puts back what was set aside if nothing has been saved since, and removes
+  // it otherwise, unless `discards` is false because this run has saved nothing
+  // of its own. No checkpoint is being written. A run goes on if this fails.
+  // After an interrupt nothing is removed: the folder may have been the wrong
+  // one.
   void settle(bool discards = true) {
     if (!are_aside)
       return;
