@@ -36,8 +36,9 @@ struct Copies {
 
 static LogicalResult verifyVariable(VariableOp variable, const Copies &copies) {
   if (variable.getKind() != VariableKind::HalfCopy)
-    // Without an optimizer, weights need no masters.
-    return isHalf(variable.getType()) && !copies.onlyForward() // (I2)
+    // What no optimizer changes needs no master.
+    return isHalf(variable.getType()) && !copies.onlyForward() && // (I2)
+                   variable.getKind() != VariableKind::Frozen
                ? variable.emitOpError(
                      "expects state in full precision, but got ")
                      << variable.getType()

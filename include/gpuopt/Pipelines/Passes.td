@@ -58,8 +58,9 @@ def VerifyPrecision : VerifyPass<"precision"> {
   let description = [{
     - (I1) No choice is left to carry out.
     - (I2) State is in half precision only in copies of parameters, which have
-      the shape of their parameter, and each copy that is read is renewed. Where
-      there is nothing but a forward, weights may be.
+      the shape of their parameter, and each copy that is read is renewed. Weights
+      that no optimizer changes may be: frozen ones, and all where there is nothing
+      but a forward.
     - (I3) No loss is reported in half precision.
   }];
 }

@@ -120,7 +120,7 @@ public:
   int64_t run() {
     int64_t count = 0;
     for (auto copy : module.getOps<train::VariableOp>())
-      if (copy.getKind() == train::VariableKind::HalfCopy)
+      if (copy.canHaveSpareRows())
         count += reserve(copy);
     return count;
   }

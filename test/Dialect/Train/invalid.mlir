@@ -370,13 +370,13 @@ train.variable @v parameter : tensor<4xf32> {file = "a", offset = 0 : i64, sizeI
 
 // -----
 
-// expected-error @below {{expects no pads but spare rows of zeros behind a half copy, but got 'tensor<4x8xf32, {spare_rows = 2 : i64, zeros}>'}}
+// expected-error @below {{expects no pads but spare rows of zeros behind a half copy or a frozen weight in half precision, but got 'tensor<4x8xf32, {spare_rows = 2 : i64, zeros}>'}}
 train.variable @w parameter : tensor<4x8xf32, {spare_rows = 2, zeros}>
 
 // -----
 
 train.variable @w parameter : tensor<4x8xf32>
-// expected-error @below {{expects no pads but spare rows of zeros behind a half copy, but got 'tensor<4x8xf16, {spare_rows = 2 : i64}>'}}
+// expected-error @below {{expects no pads but spare rows of zeros behind a half copy or a frozen weight in half precision, but got 'tensor<4x8xf16, {spare_rows = 2 : i64}>'}}
 train.variable @w16 half_copy : tensor<4x8xf16, {spare_rows = 2}> {of = @w}
 
 // -----

@@ -391,7 +391,9 @@ TEST_F(CheckpointTest, RefusesStatesOfOthers) {
     }
   }
   Context ctx(1);
-  WeightsFile weights(ctx, program, ctx.allocate(program.total_bytes));
+  Originals originals(program);
+  WeightsFile weights(ctx, program, ctx.allocate(program.total_bytes),
+                      originals);
   const float zeros[12] = {};
   write_safetensors(folder / "more", {{"weight", Type::F32, {4, 3}, zeros, 48},
                                       {"bias", Type::F32, {3}, zeros, 12}});

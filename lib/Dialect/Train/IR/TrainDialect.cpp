@@ -72,6 +72,13 @@ bool VariableOp::isOfWeight() {
   }
 }
 
+bool VariableOp::canHaveSpareRows() {
+  Type element = getElementTypeOrSelf(getType());
+  return getKind() == VariableKind::HalfCopy ||
+         (getKind() == VariableKind::Frozen &&
+          isa<Float16Type, BFloat16Type>(element));
+}
+
 bool VariableOp::isNamed(StringRef expression) {
   llvm::Regex regex(expression);
   return regex.match(getSymName()) ||
@@ -112,11 +119,11 @@ LogicalResult VariableOp::verify() {
            << (int64_t)*getMemoryOffset();
   Pads pads = padsOf(type);
   bool isPlain = !type.getEncoding(),
-       hasSpareRows = getKind() == VariableKind::HalfCopy &&
-                      hasValidPads(type) && !pads.rowPitch && pads.areZeros;
+       hasSpareRows = canHaveSpareRows() && hasValidPads(type) &&
+                      !pads.rowPitch && pads.areZeros;
   if (!isPlain && !hasSpareRows) // (C7)
     return emitOpError("expects no pads but spare rows of zeros behind a half "
-                       "copy, but got ")
+                       "copy or a frozen weight in half precision, but got ")
            << type;
   return success();
 }

@@ -253,6 +253,7 @@ public:
     check_tensor(tensors.states, entry, from);
     restore_weights();
     copy_in(entry, from, 0);
+    session.originals.written(*entry.tensor);
     if (entry.is_folded_in_place)
       session.weight_written();
     weights_changed();
@@ -275,8 +276,8 @@ public:
     std::optional<int64_t> step;
     if (program.update)
       step = steps_of(session.read_state());
-    refuse_lost(WeightsFile(session.ctx, program, session.memory)
-                    .save(file, session.infinite_at_first, step));
+    refuse_lost(
+        session.weights_file().save(file, session.infinite_at_first, step));
   }
 
   void save_checkpoint(std::string folder) {
@@ -291,7 +292,7 @@ public:
                     "' exists and is no checkpoint; choose another folder");
     restore_weights();
     const Averages none(program, 0);
-    StateCopy copy(program, none);
+    StateCopy copy(program, none, session.originals);
     copy.take(session.ctx, session.memory);
     refuse_lost(copy.lost(session.infinite_at_first));
     RunState run = identity();

@@ -22,6 +22,13 @@ struct NamedBytes {
   size_t bytes = 0;
 };
 
+// Whether both are of the same file, which nobody has written to in between.
+inline bool is_same_file(const struct stat &a, const struct stat &b) {
+  return a.st_dev == b.st_dev && a.st_ino == b.st_ino &&
+         a.st_size == b.st_size && a.st_mtim.tv_sec == b.st_mtim.tv_sec &&
+         a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
+}
+
 class MappedFile : public NamedBytes {
 public:
   explicit MappedFile(const std::string &path_of_file) {
@@ -56,11 +63,11 @@ public:
   bool was_written() const {
     struct stat now;
     return stat(path.c_str(), &now) == 0 && now.st_dev == opened.st_dev &&
-           now.st_ino == opened.st_ino &&
-           (now.st_size != opened.st_size ||
-            now.st_mtim.tv_sec != opened.st_mtim.tv_sec ||
-            now.st_mtim.tv_nsec != opened.st_mtim.tv_nsec);
+           now.st_ino == opened.st_ino && !is(now);
   }
+  // Returns whether a file is this one, and has not been written to since this
+  // was opened.
+  bool is(const struct stat &file) const { return is_same_file(file, opened); }
   // Releases the memory of bytes that have been read; they can be read again.
   void release(const uint8_t *from, size_t count) const {
     const uintptr_t page = uintptr_t(sysconf(_SC_PAGESIZE));

@@ -3,10 +3,13 @@
 
 #include "gpuopt/data/json.h"
 #include "gpuopt/data/mapped_file.h"
+#include "gpuopt/data/original.h"
 #include "gpuopt/device/atomic_file.h"
 #include "gpuopt/kernels/types.h"
 
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace gpuopt {
@@ -76,8 +79,30 @@ struct TensorToSave {
   Type type;
   std::vector<int64_t> shape;
   const void *data;
-  size_t bytes;
+  size_t bytes; // in the file
+  // The elements in memory, if they are rounded ones of this type.
+  std::optional<Type> rounded_to = {};
+  // The elements in place of which those in memory are; or null.
+  const Original *original = nullptr;
 };
+
+// Writes elements that are rounded in memory: their originals or, where these
+// cannot be read, themselves in the wider type.
+inline void write_widened(AtomicFile &file, const TensorToSave &tensor) {
+  constexpr size_t kPiece = size_t(1) << 20;
+  const size_t count = tensor.bytes / size_of(tensor.type),
+               rounded = size_of(*tensor.rounded_to);
+  std::vector<char> piece(std::min(count, kPiece) * size_of(tensor.type));
+  for (size_t begin = 0; begin < count; begin += kPiece) {
+    const size_t elements = std::min(kPiece, count - begin);
+    if (!tensor.original ||
+        !tensor.original->read(begin, elements, tensor.type, piece.data()))
+      convert_elements(*tensor.rounded_to,
+                       static_cast<const char *>(tensor.data) + begin * rounded,
+                       tensor.type, piece.data(), elements);
+    file.write(piece.data(), elements * size_of(tensor.type));
+  }
+}
 
 // Returns the header: 8 bytes of its length, and JSON.
 inline std::string
@@ -111,7 +136,10 @@ write_safetensors(const std::string &path,
   AtomicFile file(path);
   file.write(header.data(), header.size());
   for (const TensorToSave &tensor : tensors)
-    file.write(tensor.data, tensor.bytes);
+    if (tensor.rounded_to)
+      write_widened(file, tensor);
+    else
+      file.write(tensor.data, tensor.bytes);
   file.commit();
 }
 

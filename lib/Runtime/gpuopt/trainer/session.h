@@ -20,7 +20,8 @@ public:
   // `place` is the number of a GPU or, on the host, of threads (0: as many as
   // there are cores).
   Session(const Program &program, int place)
-      : program(program), ctx(place), plain_weights(ctx, program) {
+      : program(program), ctx(place), originals(program),
+        plain_weights(ctx, program, originals) {
     ctx.allows_tf32 = program.allows_tf32;
   }
 
@@ -110,16 +111,20 @@ public:
   // The start of a run
   //===--------------------------------------------------------------------===//
 
+  // Loads and saves what the program has in files; with `averages`, these in
+  // place of the parameters.
+  WeightsFile weights_file(const Averages *averages = nullptr) {
+    return WeightsFile(ctx, program, memory, originals, averages);
+  }
   void load_weights(const std::string &file) {
     check_listed(file);
     auto opened = std::make_unique<MappedFile>(file);
-    infinite_at_first =
-        WeightsFile(ctx, program, memory).load(*opened, StateFile::Weights);
+    infinite_at_first = weights_file().load(*opened, StateFile::Weights);
     plain_weights.loaded(std::move(opened));
   }
   // Loads the weights of a checkpoint, and what its optimizer has kept.
   void load_checkpoint(const std::string &folder) {
-    WeightsFile file(ctx, program, memory);
+    WeightsFile file = weights_file();
     auto opened = std::make_unique<MappedFile>(folder + "/" + kModelFile);
     infinite_at_first = file.load(*opened, StateFile::Weights,
                                   /*exactly=*/true);
@@ -131,7 +136,7 @@ public:
     return find_state(program, StateKind::Constant) != nullptr;
   }
   void load_constants(const std::string &file) {
-    WeightsFile(ctx, program, memory).load(file, StateFile::Constants);
+    weights_file().load(file, StateFile::Constants);
   }
 
   // Writes what the device knows of a run of `steps` steps: its settings and
@@ -248,6 +253,7 @@ public:
   Context ctx;
   char *memory = nullptr;
   WeightsFile::Names infinite_at_first; // in the weights that were loaded
+  Originals originals;                  // of weights that are rounded
 
 private:
   // Whether a program of the forward alone leaves such a state as it is.

@@ -101,8 +101,8 @@ private:
     profiles.check(steps - step);
     initialize();
     profiles.begin();
-    checkpoints.open(session.infinite_at_first, averages, data.class_names(),
-                     profiles.tracer());
+    checkpoints.open(session.infinite_at_first, averages, session.originals,
+                     data.class_names(), profiles.tracer());
   }
 
   // Runs the steps until the last or an interrupt. Returns false if training
@@ -227,7 +227,7 @@ private:
                                            : s.weights);
     if (!s.init_from.empty()) {
       load_init_weights(ctx, program, memory, s.init_from, s.init_strict,
-                        session.infinite_at_first);
+                        session.originals, session.infinite_at_first);
       warn_of_other_classes(s.init_from, data.class_names(), s.init_strict,
                             program.name);
     }
@@ -236,8 +236,8 @@ private:
   void load_averages(const std::string &checkpoint) {
     const std::string file = checkpoint + "/" + kAveragesFile;
     if (std::filesystem::exists(file) && averages.are_kept()) {
-      WeightsFile(ctx, program, memory, &averages)
-          .load(file, StateFile::Averages, /*exactly=*/true);
+      session.weights_file(&averages).load(file, StateFile::Averages,
+                                           /*exactly=*/true);
       return;
     }
     averages.begin(ctx, memory);
@@ -266,13 +266,11 @@ private:
   // Saves the weights, and what their classes are called; returns false if they
   // are NaN. Such weights do not replace good ones.
   bool save_weights() {
-    std::string lost =
-        WeightsFile(ctx, program, memory)
-            .save(outcome.weights_file(), session.infinite_at_first, step);
+    std::string lost = session.weights_file().save(
+        outcome.weights_file(), session.infinite_at_first, step);
     if (lost.empty() && averages.are_kept())
-      lost = WeightsFile(ctx, program, memory, &averages)
-                 .save(s.output_dir + "/" + kAveragesFile,
-                       session.infinite_at_first, step);
+      lost = session.weights_file(&averages).save(
+          s.output_dir + "/" + kAveragesFile, session.infinite_at_first, step);
     if (!lost.empty())
       outcome.tell_divergence(step, "; infinite or NaN: " + lost);
     else
@@ -394,8 +392,8 @@ private:
     if (state.weight_sum == 0)
       warnings.no_labels(step);
     if (done() == 1 && !s.dump_gradients.empty())
-      WeightsFile(ctx, program, memory)
-          .dump_gradients(s.dump_gradients, state.grad_weight);
+      session.weights_file().dump_gradients(s.dump_gradients,
+                                            state.grad_weight);
     tell(news);
     tell(data.train().take_news());
     if (progress.is_shown())

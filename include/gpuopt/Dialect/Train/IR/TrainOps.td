@@ -46,8 +46,9 @@ def Train_VariableOp : Train_Op<"variable", [Symbol]> {
     - (C4) gradients, optimizer states, snapshots and half copies have `of`;
     - (C5) the type has at most eight dimensions;
     - (C6) the memory offset is not negative;
-    - (C7) only half copies have pads, which are spare rows of zeros: memory is
-      zero when a program starts, and what renews a copy writes its elements alone.
+    - (C7) only half copies and frozen weights in half precision have pads, which
+      are spare rows of zeros: memory is zero when a program starts, and what
+      writes such a tensor writes its elements alone.
 
     ```mlir
     train.variable @wte.weight parameter : tensor<256x16xf32>
@@ -77,6 +78,8 @@ def Train_VariableOp : Train_Op<"variable", [Symbol]> {
     bool isTrained();
     /// Returns whether it belongs to a weight, which is then `of`.
     bool isOfWeight();
+    /// Returns whether spare rows of zeros may follow its own.
+    bool canHaveSpareRows();
   }];
 }
 

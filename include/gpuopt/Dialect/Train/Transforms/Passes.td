@@ -212,7 +212,8 @@ def InsertCasts : Pass<"train-insert-casts", "::mlir::ModuleOp"> {
     read and round what they write; a tensor that products want in another type
     becomes one more result of the kernel that makes it. Parameters stay f32,
     with a copy in half precision that the step `prepare` makes at first and that
-    the optimizer writes along with them. Constants are cast here; a number that
+    the optimizer writes along with them. Weights that no optimizer changes and
+    that are read in half precision alone are in half precision themselves. Constants are cast here; a number that
     half precision cannot hold becomes its largest number.
 
     ```mlir

@@ -212,7 +212,7 @@ private:
     kernels::padRows(clone->getBody().front(), model);
     kernels::markInPlace(clone->getBody().front());
     StepScheduleOptions options;
-    options.budgetInBytes = arenaBudget(copied.getArrayRef());
+    options.budgetInBytes = arenaBudget(*clone, copied.getArrayRef());
     options.effort = effort;
     options.searchSmallest = false;
     options.allowsOffload = allowOffload;
@@ -232,13 +232,24 @@ private:
   }
 
   /// Returns the budget of the arena, beside the persistent memory and the
-  /// copies in half precision that will be added to it.
-  int64_t arenaBudget(ArrayRef<StringAttr> copied) {
+  /// copies in half precision that will be added to it, or that will take the
+  /// place of what is in it.
+  int64_t arenaBudget(StepOp step, ArrayRef<StringAttr> copied) {
     int64_t persistentBytes = persistentBytesOf(getOperation());
+    llvm::DenseSet<StringRef> masters;
+    step.walk([&](ReadOp read) {
+      if (!read.use_empty())
+        masters.insert(read.getVariable());
+    });
     for (StringAttr parameter : copied) {
       auto variable = getOperation().lookupSymbol<VariableOp>(parameter);
       auto type = cast<RankedTensorType>(variable.getType());
-      persistentBytes += llvm::alignTo(sizeInBytes(type) / 2, kBufferAlignment);
+      auto bytesOf = [](int64_t size) {
+        return (int64_t)llvm::alignTo(size, kBufferAlignment);
+      };
+      persistentBytes += bytesOf(sizeInBytes(type) / 2);
+      if (needsNoMaster(variable) && !masters.contains(parameter))
+        persistentBytes -= bytesOf(sizeInBytes(type));
     }
     return arenaBudgetOf(memoryBudget, activationBudget, persistentBytes);
   }
@@ -281,6 +292,8 @@ private:
           llvm::map_to_vector(op.getResults(), [&](Value result) {
             return labelling.isHalf(bufferOf(result));
           });
+      if (auto read = dyn_cast<ReadOp>(op))
+        results.front() = givesHalfRows(read);
       bool isProduct = labelling.isHalf(&op),
            hasAny = llvm::is_contained(results, true);
       op.removeAttr(kHalfResultsAttribute);
@@ -290,6 +303,33 @@ private:
       if (isProduct)
         op.setAttr(kHalfProductAttribute, b.getUnitAttr());
     }
+  }
+
+  /// Whether kernels take rows of a frozen table in half precision, so that no
+  /// master of it is needed: nothing reads the table as a whole in f32.
+  bool givesHalfRows(ReadOp read) {
+    auto table = getOperation().lookupSymbol<VariableOp>(read.getVariable());
+    if (!table || !needsNoMaster(table))
+      return false;
+    bool hasRows = false;
+    for (OpOperand &use : read->getUses()) {
+      auto kernel = dyn_cast<nn::FusedOp>(use.getOwner());
+      if (!kernel)
+        continue; // A product has its own label, and a view its readers.
+      Value argument = kernel.getBody().getArgument(use.getOperandNumber());
+      for (Operation *user : argument.getUsers()) {
+        auto take = dyn_cast<nn::TakeOp>(user);
+        if (!take || take.getTable() != argument || !mayBeHalf(take.getLoc()))
+          return false;
+        hasRows = true;
+      }
+    }
+    return hasRows;
+  }
+
+  bool mayBeHalf(Location loc) {
+    return policy.overrideOf(loc).value_or(policy.classOf(loc) !=
+                                           PrecisionClass::Full);
   }
 
   void report(StepOp step, const Labelling &labelling,

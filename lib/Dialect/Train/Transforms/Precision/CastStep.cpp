@@ -75,6 +75,8 @@ public:
         setElement(op.getResult(0), elementOf(op.getOperand(0)));
       else if (isProduct(&op))
         castProduct(&op);
+      else if (auto read = dyn_cast<ReadOp>(op))
+        castTable(read);
       else if (!isa<nn::FusedOp>(op))
         setResults(&op);
       if (auto call = dyn_cast<RuntimeCallOpInterface>(op))
@@ -83,6 +85,7 @@ public:
       if (auto fused = dyn_cast<nn::FusedOp>(op))
         castKernel(fused);
     }
+    eraseDeadViews();
   }
 
 private:
@@ -128,6 +131,15 @@ private:
   //===--------------------------------------------------------------------===//
   // Kernels
   //===--------------------------------------------------------------------===//
+
+  /// Kernels take rows of the copy if the read is labelled.
+  void castTable(ReadOp read) {
+    if (!isHalfResult(cast<OpResult>(read.getResult())))
+      return;
+    Value copy = inType(read.getResult(), half);
+    read.getResult().replaceUsesWithIf(
+        copy, [](OpOperand &use) { return isa<nn::FusedOp>(use.getOwner()); });
+  }
 
   void castKernel(nn::FusedOp fused) {
     Block &body = fused.getBody().front();
@@ -222,6 +234,14 @@ private:
           replacement.getResult(count + i);
     fused.replaceAllUsesWith(replacement.getResults().take_front(count));
     fused.erase();
+  }
+
+  /// Views of masters whose readers read a view of the copy now would keep the
+  /// masters.
+  void eraseDeadViews() {
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (isViewOp(&op) && op.use_empty())
+        op.erase();
   }
 
   //===--------------------------------------------------------------------===//
@@ -340,6 +360,13 @@ std::string train::halfCopyName(ModuleOp module, StringRef parameter) {
         variable.getOf() == parameter)
       return variable.getSymName().str();
   return freeSymbol(module, name);
+}
+
+bool train::needsNoMaster(VariableOp weight) {
+  constexpr int64_t kVector = 16 / 2; // bytes over those of an element
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(weight.getType()).getShape();
+  return weight.getKind() == VariableKind::Frozen && weight.getFile() &&
+         (shape.size() < 2 || shape.back() % kVector == 0);
 }
 
 void train::insertCasts(StepOp step, FloatType halfType,

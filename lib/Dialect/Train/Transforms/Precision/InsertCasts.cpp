@@ -16,10 +16,10 @@
 // - constants are cast now;
 // - a parameter, whose f32 master only the optimizer changes, has a second
 //   variable, `w.half`: the optimizer's kernel writes it along with the master,
-//   and the step `prepare` makes it when weights have been loaded. A frozen one
-//   is made by `prepare` alone. In a program of the forward alone, where
-//   nothing else reads the master, there is none: the parameter itself is in
-//   half precision, and is rounded as it is loaded;
+//   and the step `prepare` makes it when weights have been loaded. A weight
+//   that no optimizer changes, because it is frozen or because there is only a
+//   forward, needs no master where nothing else reads it: the weight itself is
+//   in half precision, and is rounded as it is loaded;
 // - the rest, inputs and running statistics, is cast by a kernel of its own,
 //   from which all readers of the step read.
 //
@@ -65,26 +65,22 @@ class InsertCasts : public gpuopt::train::impl::InsertCastsBase<InsertCasts> {
     getOperation()->removeAttr(kHalfTypeAttribute);
   }
 
-  /// Gives a parameter the type of its copy where nothing needs it in full
+  /// Gives a weight the type of its copy where nothing needs it in full
   /// precision: no optimizer changes it, and no step reads it. Returns whether
   /// that was possible.
   bool replaceMaster(StringAttr parameter, FloatType halfType) {
     auto owner = getOperation().lookupSymbol<VariableOp>(parameter);
     auto value = owner.getValue();
-    if (value && !isa<DenseElementsAttr>(*value))
+    if (!(onlyForward() ? canBeRounded(owner) : needsNoMaster(owner)))
       return false;
     std::string copy = halfCopyName(getOperation(), parameter.getValue());
     SmallVector<ReadOp> masters, copies;
-    for (StepOp step : getOperation().getOps<StepOp>()) {
-      if (step.getKind() != StepKind::Forward)
-        return false;
-      step.walk([&](ReadOp read) {
-        if (read.getVariable() == parameter.getValue())
-          masters.push_back(read);
-        else if (read.getVariable() == copy)
-          copies.push_back(read);
-      });
-    }
+    getOperation().walk([&](ReadOp read) {
+      if (read.getVariable() == parameter.getValue())
+        masters.push_back(read);
+      else if (read.getVariable() == copy)
+        copies.push_back(read);
+    });
     if (llvm::any_of(masters, [](ReadOp read) { return !read.use_empty(); }))
       return false;
     for (ReadOp read : masters)
@@ -98,6 +94,17 @@ class InsertCasts : public gpuopt::train::impl::InsertCastsBase<InsertCasts> {
       owner.setValueAttr(rounded(cast<DenseElementsAttr>(*value), halfType));
     owner.setType(type.clone(halfType));
     return true;
+  }
+
+  bool onlyForward() {
+    return llvm::all_of(getOperation().getOps<StepOp>(), [](StepOp step) {
+      return step.getKind() == StepKind::Forward;
+    });
+  }
+
+  static bool canBeRounded(VariableOp weight) {
+    auto value = weight.getValue();
+    return !value || isa<DenseElementsAttr>(*value);
   }
 
   static DenseElementsAttr rounded(DenseElementsAttr value, FloatType type) {

@@ -24,6 +24,12 @@ void insertCasts(StepOp step, mlir::FloatType halfType,
 /// exist yet. A step without a module is only tried out, so any name will do.
 std::string halfCopyName(mlir::ModuleOp module, llvm::StringRef parameter);
 
+/// Returns whether a training needs a weight in half precision alone if nothing
+/// reads it in f32: it is frozen, and its file has it when it is saved.
+/// Products read rows that lie apart by whole vectors; kernels-pad-rows moves
+/// other ones apart as it casts the master.
+bool needsNoMaster(VariableOp weight);
+
 } // namespace gpuopt::train
 
 #endif // GPUOPT_LIB_DIALECT_TRAIN_TRANSFORMS_PRECISION_H

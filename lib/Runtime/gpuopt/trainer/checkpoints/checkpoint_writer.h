@@ -35,6 +35,7 @@ inline void write_checkpoint_files(const std::string &folder,
                       copy.tensors(StateFile::Averages), metadata);
   write_safetensors(folder + "/" + kOptimizerFile,
                     copy.tensors(StateFile::Optimizer), metadata);
+  copy.warn();
   detail::write_text(folder + "/" + kRunStateFile, json_of(run));
   write_checksums(folder);
   sync_folder(folder);
@@ -45,9 +46,9 @@ public:
   // Keeps the last `limit` checkpoints and the best one; 0: all.
   CheckpointWriter(const Program &program, std::string output_dir,
                    int64_t limit, std::set<std::string> infinite_at_first,
-                   const Averages &averages, std::string class_names,
-                   Tracer *tracer = nullptr)
-      : copy(program, averages), has_averages(averages.are_kept()),
+                   const Averages &averages, Originals &originals,
+                   std::string class_names, Tracer *tracer = nullptr)
+      : copy(program, averages, originals), has_averages(averages.are_kept()),
         output_dir(std::move(output_dir)), limit(limit),
         infinite_at_first(std::move(infinite_at_first)),
         class_names(std::move(class_names)), tracer(tracer) {}

@@ -35,12 +35,12 @@ public:
 
   // Makes ready for writing, before the first step.
   void open(const std::set<std::string> &infinite_at_first,
-            const Averages &averages, const std::string &class_names,
-            Tracer *tracer = nullptr) {
+            const Averages &averages, Originals &originals,
+            const std::string &class_names, Tracer *tracer = nullptr) {
     remove_unfinished_checkpoints(s.output_dir);
     writer = std::make_unique<CheckpointWriter>(
         program, s.output_dir, s.save_total_limit, infinite_at_first, averages,
-        class_names, tracer);
+        originals, class_names, tracer);
     if (s.save_steps > 0 || s.save_best)
       writer->prepare();
   }

@@ -1,7 +1,7 @@
 // --init-from: weights of another file in place of the program's own.
 #pragma once
 
-#include "gpuopt/trainer/checkpoints/stored_state.h"
+#include "gpuopt/trainer/checkpoints/originals.h"
 #include "gpuopt/trainer/not_finite.h"
 
 #include <set>
@@ -10,44 +10,25 @@ namespace gpuopt {
 
 namespace detail {
 
-// Converts elements of a file to doubles; returns false if the type is none of
-// floating-point numbers.
-inline bool read_numbers(const StoredTensor &stored,
-                         std::vector<double> &numbers) {
-  auto read = [&](auto element) {
-    using T = decltype(element);
-    numbers.resize(stored.bytes / sizeof(T));
-    for (size_t i = 0; i < numbers.size(); i++) {
-      memcpy(static_cast<void *>(&element), stored.data + i * sizeof(T),
-             sizeof element);
-      numbers[i] = double(load_scalar(&element));
-    }
-    return true;
-  };
-  return stored.dtype == "F64"    ? read(double())
-         : stored.dtype == "F32"  ? read(float())
-         : stored.dtype == "F16"  ? read(f16())
-         : stored.dtype == "BF16" ? read(bf16())
-                                  : false;
+// Returns the type of the elements of a file that can become elements of a
+// program's type; nothing if they cannot.
+inline std::optional<Type> type_that_becomes(const StoredTensor &stored,
+                                             Type type) {
+  if (stored.dtype == safetensors_name(type))
+    return type;
+  for (const Type from : {Type::F64, Type::F32, Type::F16, Type::BF16})
+    if (stored.dtype == safetensors_name(from) && is_floating_point(type))
+      return from;
+  return std::nullopt;
 }
 
-// Returns the tensor's elements in a program's type; empty if they cannot be
-// converted to it.
-inline std::string converted(const StoredTensor &stored, Type type) {
-  if (stored.dtype == safetensors_name(type))
+// Returns the tensor's elements in a program's type.
+inline std::string converted(const StoredTensor &stored, Type from, Type type) {
+  if (from == type)
     return {reinterpret_cast<const char *>(stored.data), stored.bytes};
-  std::vector<double> numbers;
-  const bool is_float = type == Type::F32 || type == Type::F64;
-  if (!is_float || !read_numbers(stored, numbers))
-    return "";
-  std::string bytes(numbers.size() * size_of(type), '\0');
-  for (size_t i = 0; i < numbers.size(); i++) {
-    const float narrow = float(numbers[i]);
-    if (type == Type::F32)
-      memcpy(&bytes[i * sizeof narrow], &narrow, sizeof narrow);
-    else
-      memcpy(&bytes[i * sizeof(double)], &numbers[i], sizeof(double));
-  }
+  const size_t count = stored.bytes / size_of(from);
+  std::string bytes(count * size_of(type), '\0');
+  convert_elements(from, stored.data, type, bytes.data(), count);
   return bytes;
 }
 
@@ -62,7 +43,8 @@ inline std::string converted(const StoredTensor &stored, Type type) {
 // does so afterwards.
 inline void load_init_weights(Context &ctx, const Program &program,
                               char *memory, const std::string &path,
-                              bool is_strict, std::set<std::string> &infinite) {
+                              bool is_strict, Originals &originals,
+                              std::set<std::string> &infinite) {
   check_listed(path);
   const MappedFile file(path);
   auto tensors = read_safetensors(file);
@@ -73,6 +55,7 @@ inline void load_init_weights(Context &ctx, const Program &program,
   int64_t taken = 0, all = 0;
   std::vector<std::string> used;
   NameList not_finite;
+  originals.begin_loading(file);
   for (const StateInfo &state : program.states) {
     if (!has_state(StateFile::Weights, state.kind))
       continue;
@@ -87,22 +70,25 @@ inline void load_init_weights(Context &ctx, const Program &program,
       add(lacking, stored_name(state));
       continue;
     }
-    const std::string bytes = detail::converted(*stored, state.tensor.type);
-    if (stored->shape != shape_of(state.tensor) ||
-        bytes.size() != state.tensor.bytes) {
+    const Type type = state.tensor.type;
+    const std::optional<Type> from = detail::type_that_becomes(*stored, type);
+    if (stored->shape != shape_of(state.tensor) || !from ||
+        stored->bytes != size_t(state.tensor.elements()) * size_of(*from)) {
       add(unfit, stored_name(state));
       unfit += " (" + stored->dtype + " " + shape_text(stored->shape) +
-               ", but the program has " + safetensors_name(state.tensor.type) +
-               " " + shape_text(shape_of(state.tensor)) + ")";
+               ", but the program has " + safetensors_name(type) + " " +
+               shape_text(shape_of(state.tensor)) + ")";
       continue;
     }
+    const std::string bytes = detail::converted(*stored, *from, type);
     const std::string name = state.tensor.name;
-    if (detail::all_finite(state.tensor.type, bytes.data(), bytes.size()))
+    if (detail::all_finite(type, bytes.data(), bytes.size()))
       infinite.erase(name);
     else if (!infinite.count(name))
       not_finite.add(stored_name(state));
     copy_to_device(ctx, memory + state.tensor.offset, bytes.data(),
                    bytes.size());
+    originals.loaded(state, *stored, *from);
     taken++;
   }
   if (!not_finite.empty())

@@ -9,8 +9,8 @@ namespace gpuopt {
 
 class PlainWeights {
 public:
-  PlainWeights(Context &ctx, const Program &program)
-      : ctx(ctx), program(program) {
+  PlainWeights(Context &ctx, const Program &program, Originals &originals)
+      : ctx(ctx), program(program), originals(originals) {
     for (const StateInfo &state : program.states)
       if (state.is_folded_in_place)
         states.push_back(&state);
@@ -57,7 +57,8 @@ public:
       copy_to_device(ctx, memory + states[i]->tensor.offset, copies[i].data(),
                      copies[i].size());
     if (source)
-      WeightsFile(ctx, program, memory).load_folded_in_place(*source);
+      WeightsFile(ctx, program, memory, originals)
+          .load_folded_in_place(*source);
     are_folded = false;
     return true;
   }
@@ -65,6 +66,7 @@ public:
 private:
   Context &ctx;
   const Program &program;
+  Originals &originals;
   std::vector<const StateInfo *> states; // that `prepare` changes
   std::unique_ptr<MappedFile> source;    // what has their values, or
   std::vector<std::vector<char>> copies; // those that a caller has written

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "gpuopt/trainer/averages.h"
-#include "gpuopt/trainer/checkpoints/stored_state.h"
+#include "gpuopt/trainer/checkpoints/originals.h"
 
 namespace gpuopt {
 
@@ -11,8 +11,10 @@ namespace gpuopt {
 // part of it: each step makes them anew, or `prepare` does.
 class StateCopy {
 public:
-  StateCopy(const Program &program, const Averages &averages)
-      : averages(averages), metadata(metadata_of_weights(program)) {
+  StateCopy(const Program &program, const Averages &averages,
+            Originals &originals)
+      : averages(averages), originals(originals),
+        metadata(metadata_of_weights(program)) {
     auto add = [&](const StateInfo &state, bool is_average) {
       parts.push_back({&state, bytes, is_average});
       bytes += state.tensor.bytes;
@@ -29,14 +31,17 @@ public:
   // Allocates the memory of the copy, which take does if this has not.
   void allocate() { data.resize(bytes); }
 
-  // Copies from the memory of the program.
+  // Copies from the memory of the program. Frozen weights, which no step
+  // changes, are copied once.
   void take(Context &ctx, const char *memory) {
     allocate();
     for (const Part &part : parts)
-      copy_to_host(ctx, data.data() + part.begin,
-                   part.is_average ? averages.place_of(part.state->tensor)
-                                   : memory + part.state->tensor.offset,
-                   part.state->tensor.bytes);
+      if (!was_taken || part.state->kind != StateKind::Frozen)
+        copy_to_host(ctx, data.data() + part.begin,
+                     part.is_average ? averages.place_of(part.state->tensor)
+                                     : memory + part.state->tensor.offset,
+                     part.state->tensor.bytes);
+    was_taken = true;
   }
 
   // Returns what a file has; valid until the next copy is taken.
@@ -48,9 +53,11 @@ public:
                               part.state->kind == StateKind::Parameter))
         for (const std::string &name : stored_names(*part.state))
           tensors.push_back(
-              tensor_to_save(*part.state, name, data.data() + part.begin));
+              originals.to_save(*part.state, name, data.data() + part.begin));
     return tensors;
   }
+  // Warns of what has been written otherwise than it should have been.
+  void warn() const { originals.warn_of_rounded(); }
 
   // Returns the metadata of each file.
   const std::map<std::string, std::string> &get_metadata() const {
@@ -73,9 +80,11 @@ private:
     bool is_average;
   };
   const Averages &averages;
+  Originals &originals;
   const std::map<std::string, std::string> metadata;
   std::vector<Part> parts;
   size_t bytes = 0;
+  bool was_taken = false;
   std::vector<char> data;
 };
 

@@ -65,10 +65,11 @@ inline std::vector<std::string> stored_names(const StateInfo &state) {
   return names;
 }
 
-inline TensorToSave tensor_to_save(const StateInfo &state,
-                                   const std::string &name, const char *data) {
-  return {name, state.tensor.type, shape_of(state.tensor), data,
-          state.tensor.bytes};
+// Whether a program rounds a weight as it is loaded: products in half precision
+// alone read it, and no optimizer changes it.
+inline bool is_rounded(const Program &program, const StateInfo &state) {
+  return (!program.update || state.kind == StateKind::Frozen) &&
+         (state.tensor.type == Type::F16 || state.tensor.type == Type::BF16);
 }
 
 // Whether training has made a weight or a running statistic infinite or NaN.

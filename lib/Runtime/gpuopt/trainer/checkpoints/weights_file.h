@@ -2,7 +2,7 @@
 #pragma once
 
 #include "gpuopt/trainer/averages.h"
-#include "gpuopt/trainer/checkpoints/stored_state.h"
+#include "gpuopt/trainer/checkpoints/originals.h"
 
 #include <filesystem>
 #include <optional>
@@ -44,8 +44,9 @@ public:
   // With `averages`, the file has them in place of the parameters, and loading
   // reads nothing else.
   WeightsFile(Context &ctx, const Program &program, char *memory,
-              const Averages *averages = nullptr)
-      : ctx(ctx), program(program), memory(memory), averages(averages) {}
+              Originals &originals, const Averages *averages = nullptr)
+      : ctx(ctx), program(program), memory(memory), originals(originals),
+        averages(averages) {}
 
   using Names = std::set<std::string>;
 
@@ -64,6 +65,7 @@ public:
     for (const StateInfo &state : program.states)
       if (has_state(kind, state.kind))
         check(path, tensors, state);
+    originals.begin_loading(file);
     for (const StateInfo &state : program.states)
       if (has_state(kind, state.kind) &&
           (!averages || state.kind == StateKind::Parameter) &&
@@ -100,13 +102,14 @@ public:
         if (is_lost(state, data, infinite_at_first))
           lost.add(state.tensor.name);
         for (const std::string &name : stored_names(state))
-          tensors.push_back(tensor_to_save(state, name, data));
+          tensors.push_back(originals.to_save(state, name, data));
       }
     auto metadata = metadata_of_weights(program);
     if (step)
       metadata[kStepEntry] = std::to_string(*step);
     if (lost.empty())
       write_safetensors(path, tensors, metadata);
+    originals.warn_of_rounded();
     return lost.text();
   }
 
@@ -119,7 +122,7 @@ public:
         copies.push_back(on_host(state));
         divide(state.tensor, copies.back(), grad_weight);
         tensors.push_back(
-            tensor_to_save(state, stored_name(state), copies.back().data()));
+            originals.to_save(state, stored_name(state), copies.back().data()));
       }
     write_safetensors(path, tensors);
   }
@@ -135,7 +138,7 @@ private:
     const StoredTensor &stored = found->second;
     const auto shape = shape_of(state.tensor);
     const char *type = safetensors_name(state.tensor.type);
-    const bool is_half = is_rounded(stored, state.tensor);
+    const bool is_half = rounds(stored, state);
     if (stored.shape != shape || (stored.dtype != type && !is_half))
       throw Error("'" + path + "' has '" + name + "' as " + stored.dtype + " " +
                   shape_text(stored.shape) + ", but the program needs " + type +
@@ -154,13 +157,10 @@ private:
         return Type(type);
     throw Error("there is no type '" + stored.dtype + "'");
   }
-  // Whether a tensor is rounded as it is read: a program that does not train
-  // has weights that products read in half precision in no other one.
-  bool is_rounded(const StoredTensor &stored, const TensorInfo &to) const {
-    if (program.update)
-      return false;
-    const bool is_half = to.type == Type::F16 || to.type == Type::BF16;
-    return is_half && stored.dtype != safetensors_name(to.type) &&
+  // Whether a tensor is rounded as it is read.
+  bool rounds(const StoredTensor &stored, const StateInfo &to) const {
+    return is_rounded(program, to) &&
+           stored.dtype != safetensors_name(to.tensor.type) &&
            (stored.dtype == "F32" || stored.dtype == "F16" ||
             stored.dtype == "BF16");
   }
@@ -183,7 +183,8 @@ private:
             const MappedFile &file) {
     constexpr size_t kPiece = size_t(8) << 20;
     const Type type = type_of(from);
-    const bool is_half = is_rounded(from, to.tensor);
+    const bool is_half = rounds(from, to);
+    originals.loaded(to, from, type);
     std::vector<uint8_t> halves(is_half ? kPiece : 0);
     bool finite = true;
     char *place = place_of(to);
@@ -192,7 +193,7 @@ private:
       const auto *data = reinterpret_cast<const uint8_t *>(from.data) + begin;
       const size_t elements = count / size_of(type);
       if (is_half)
-        round(type, data, to.tensor.type, halves.data(), elements);
+        convert_elements(type, data, to.tensor.type, halves.data(), elements);
       const size_t bytes = elements * size_of(to.tensor.type);
       // What is finite may have no number in half precision.
       finite = finite && (is_half ? detail::all_finite(to.tensor.type,
@@ -203,24 +204,6 @@ private:
       file.release(data, count);
     }
     return finite;
-  }
-  static void round(Type from, const uint8_t *data, Type to, uint8_t *halves,
-                    size_t count) {
-    auto convert = [&](auto element, auto half) {
-      for (size_t i = 0; i < count; i++) {
-        memcpy(static_cast<void *>(&element), data + i * sizeof element,
-               sizeof element);
-        store_scalar(&half, float(load_scalar(&element)));
-        memcpy(halves + i * sizeof half, static_cast<void *>(&half),
-               sizeof half);
-      }
-    };
-    auto read = [&](auto element) {
-      to == Type::F16 ? convert(element, f16()) : convert(element, bf16());
-    };
-    from == Type::F32   ? read(float())
-    : from == Type::F16 ? read(f16())
-                        : read(bf16());
   }
   std::vector<char> on_host(const StateInfo &state) {
     std::vector<char> copy(state.tensor.bytes);
@@ -244,6 +227,7 @@ private:
   Context &ctx;
   const Program &program;
   char *memory;
+  Originals &originals;
   const Averages *averages;
 };
 

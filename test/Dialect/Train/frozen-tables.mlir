@@ -1,0 +1,32 @@
+// Kernels take rows of a frozen table in half precision, so that it needs no
+// master, even if nothing but a view of it is read otherwise. An override that
+// keeps the node in f32 keeps the master.
+// RUN: gpuopt-opt %s --train-assign-precision="half-type=bf16 override=y=bf16" --train-insert-casts --verify-precision | FileCheck %s
+// RUN: gpuopt-opt %s --train-assign-precision="half-type=bf16 override=y=bf16 override=Gather=fp32" --train-insert-casts --verify-precision | FileCheck %s --check-prefix=FULL
+
+// CHECK: train.variable @table frozen : tensor<8192x64xbf16>
+// CHECK-NOT: @table.half
+// FULL: train.variable @table frozen : tensor<8192x64xf32>
+// FULL: train.variable @table.half half_copy : tensor<8192x64xbf16>
+train.variable @table frozen : tensor<8192x64xf32> {file = "m.onnx", offset = 0 : i64, savedAs = ["table"], sizeInBytes = 2097152 : i64, isTable}
+
+// CHECK-LABEL: train.step @micro_step
+// CHECK: %[[TABLE:.*]] = train.read @table : tensor<8192x64xbf16>
+// CHECK: nn.fused "embed" %[[TABLE]], %{{.*}} : tensor<8192x64xbf16>, tensor<4096xi64>
+// CHECK: %[[ROWS:.*]] = nn.take %{{.*}} : tensor<8192x64xbf16>, tensor<4096xi64>
+// CHECK: arith.extf %[[ROWS]]
+// FULL-LABEL: train.step @micro_step
+// FULL: nn.take %{{.*}} : tensor<8192x64xf32>, tensor<4096xi64>
+train.step @micro_step micro ("ids" %ids: tensor<4096xi64>, "x" %x: tensor<4096x64xf32>) {
+  %t = train.read @table : tensor<8192x64xf32>
+  %rows = nn.fused "embed" %t, %ids : tensor<8192x64xf32>, tensor<4096xi64> -> tensor<4096x64xf32> {
+  ^bb0(%a: tensor<8192x64xf32>, %b: tensor<4096xi64>):
+    %0 = nn.take %a, %b : tensor<8192x64xf32>, tensor<4096xi64> loc("rows"("Gather"))
+    %1 = arith.negf %0 : tensor<4096x64xf32>
+    nn.yield %1 : tensor<4096x64xf32>
+  }
+  train.output "rows", %rows : tensor<4096x64xf32>
+  %view = nn.reshape %t : tensor<8192x64xf32> to tensor<8192x64xf32>
+  %y = nn.contract "ik,jk->ij" %x, %view : tensor<4096x64xf32>, tensor<8192x64xf32> loc("y"("MatMul"))
+  train.output "y", %y : tensor<4096x8192xf32>
+}
