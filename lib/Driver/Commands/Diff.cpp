@@ -145,7 +145,7 @@ private:
         continue;
       outs() << kModelFile << ": '" << run
              << "' has none: its run still goes on, was killed or has diverged";
-      if (auto checkpoints = checkpoints_in(run); !checkpoints.empty())
+      if (auto checkpoints = finished_checkpoints_in(run); !checkpoints.empty())
         outs() << "; compare checkpoints, the last of which is '"
                << checkpoints.back().path << "'";
       outs() << "\n";

@@ -11,12 +11,12 @@
 
 using namespace gpuopt;
 
-/// Returns the checkpoint that the trainer would look at first; nothing if
-/// there is none.
+/// Returns the checkpoint that the trainer would take if nothing of it is
+/// damaged; nothing if there is none.
 static std::string firstCheckpoint(const ResumingRun &run) {
   if (run.resume != "auto")
     return run.resume;
-  const auto found = checkpoints_in(run.outputDir);
+  const auto found = finished_checkpoints_in(run.outputDir);
   return found.empty() ? "" : found.back().path;
 }
 
@@ -31,17 +31,15 @@ static bool isWhole(const std::string &checkpoint) {
 
 std::string gpuopt::whyNotResumed(const ResumingRun &run) {
   const std::string checkpoint = firstCheckpoint(run);
-  std::error_code none;
   if (checkpoint.empty())
     return "";
   try {
-    if (run.resume != "auto" &&
-        !std::filesystem::exists(checkpoint + "/" + kChecksumsFile, none))
+    if (run.resume != "auto" && !is_finished_checkpoint(checkpoint))
       find_checkpoint(run.resume, run.outputDir, "gpuopt");
   } catch (const Error &error) {
     return error.what();
   }
-  if (!std::filesystem::exists(checkpoint + "/" + kRunStateFile, none))
+  if (!has_run_state(checkpoint))
     return "";
   try {
     const RunState saved = read_run_state(checkpoint + "/" + kRunStateFile);

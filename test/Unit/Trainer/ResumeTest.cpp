@@ -198,7 +198,8 @@ TEST(RepeatedSteps, AreThoseBeforeALaterCheckpoint) {
 
 TEST(NoCheckpoint, IsToldByWhatIsThere) {
   TemporaryFolder folder;
-  for (const char *name : {"run/checkpoint-40", "ended", "begun", "part"})
+  for (const char *name : {"run/checkpoint-40", "run/checkpoint-50", "ended",
+                           "begun", "part", "killed/checkpoint-3"})
     std::filesystem::create_directories(folder / name);
   for (const char *name :
        {"run/checkpoint-40/checksums.txt", "ended/.gpuopt-results",
@@ -211,13 +212,14 @@ TEST(NoCheckpoint, IsToldByWhatIsThere) {
         .substr(("--resume: '" + folder / path + "' is ").size());
   };
   EXPECT_EQ(why("run"), "the folder of a run, but a checkpoint is needed: name "
-                        "one of it, the last of which is '" +
+                        "one of its checkpoints, the last of which is '" +
                             folder / "run/checkpoint-40" +
                             "', or let --resume=auto take the last one of the "
                             "output folder");
   const std::string none =
       "a run without checkpoints, which --save-steps has a run write";
   EXPECT_EQ(why("begun"), none);
+  EXPECT_EQ(why("killed"), none) << "only the rest of a checkpoint is there";
   EXPECT_EQ(why("ended"), none + "; --init-from='" +
                               folder / "ended/model.safetensors" +
                               "' begins a new run with its weights");
@@ -243,6 +245,17 @@ TEST(NoCheckpoint, IsToldForTheFolderOfTheRunItself) {
   for (const std::string &other :
        {std::string(), folder / "other/checkpoint-2"})
     EXPECT_NE(why(other), "") << other;
+  // Neither folder has checksums, which are written last.
+  EXPECT_NE(
+      why("").find("' has checkpoints of an earlier run, none of which is "
+                   "whole; choose another folder"),
+      std::string::npos)
+      << why("");
+  std::filesystem::create_directories(folder / "run/checkpoint-30");
+  write_file(folder / "run/checkpoint-30/checksums.txt", "");
+  EXPECT_NE(why("").find("the last one of step 30; go on from it by"),
+            std::string::npos)
+      << why("");
 }
 
 TEST(NoCheckpoint, IsTheOneWithTheNearestName) {

@@ -391,8 +391,7 @@ private:
   // Whether a folder holds what save_checkpoint or a trainer has written.
   // Checkpoints of other programs have no file of checksums.
   static bool is_own_checkpoint(const std::string &folder) {
-    return std::filesystem::exists(folder + "/" + kRunStateFile) &&
-           std::filesystem::exists(folder + "/" + kChecksumsFile);
+    return has_run_state(folder) && is_finished_checkpoint(folder);
   }
 
   // Returns the state after a computation that has changed no weight. An index

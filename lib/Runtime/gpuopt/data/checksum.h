@@ -1,6 +1,7 @@
 // The lines by which a checkpoint lists its files.
 #pragma once
 
+#include "gpuopt/data/checksums_file.h"
 #include "gpuopt/data/crc32.h"
 #include "gpuopt/data/mapped_file.h"
 
@@ -9,8 +10,6 @@
 #include <string_view>
 
 namespace gpuopt {
-
-constexpr char kChecksumsFile[] = "checksums.txt";
 
 // Returns "3610a686 12345 NAME": the checksum and the number of bytes that a
 // file has, and its name.

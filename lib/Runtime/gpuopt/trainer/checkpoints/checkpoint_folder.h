@@ -56,8 +56,7 @@ inline void write_checksums(const std::string &checkpoint) {
 // written.
 inline void check_whole(const std::string &checkpoint) {
   const std::string marker = checkpoint + "/" + kChecksumsFile;
-  std::error_code code;
-  if (!std::filesystem::exists(marker, code))
+  if (!is_finished_checkpoint(checkpoint))
     throw Error("'" + checkpoint + "' is no whole checkpoint: it has no '" +
                 kChecksumsFile + "', which is written last");
   const MappedFile file(marker);

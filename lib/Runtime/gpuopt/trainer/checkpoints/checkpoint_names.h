@@ -2,6 +2,8 @@
 // alike. This file is C++17, as the compiler is.
 #pragma once
 
+#include "gpuopt/data/checksums_file.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -43,7 +45,8 @@ inline int64_t step_in_name(const std::string &name) {
   return is_number ? std::stoll(digits) : -1;
 }
 
-// Returns the checkpoints of an output folder, the first step first.
+// Returns the folders of checkpoints in an output folder, finished or not, the
+// first step first.
 inline std::vector<CheckpointFolder>
 checkpoints_in(const std::string &output_dir) {
   std::vector<CheckpointFolder> found;
@@ -59,6 +62,26 @@ checkpoints_in(const std::string &output_dir) {
   return found;
 }
 
+// Whether a folder is a checkpoint that was written to its end, which is when
+// its checksums are written. Only these are told to users, and --resume=auto
+// takes the last one of them whose files have these checksums.
+inline bool is_finished_checkpoint(const std::string &folder) {
+  std::error_code code;
+  return std::filesystem::exists(folder + "/" + kChecksumsFile, code);
+}
+
+// Returns the finished checkpoints of an output folder, the first step first.
+inline std::vector<CheckpointFolder>
+finished_checkpoints_in(const std::string &output_dir) {
+  std::vector<CheckpointFolder> found = checkpoints_in(output_dir);
+  found.erase(std::remove_if(found.begin(), found.end(),
+                             [](const CheckpointFolder &each) {
+                               return !is_finished_checkpoint(each.path);
+                             }),
+              found.end());
+  return found;
+}
+
 // Whether a checkpoint lies in an output folder.
 inline bool lies_in(const std::string &checkpoint,
                     const std::string &output_dir) {
@@ -68,8 +91,9 @@ inline bool lies_in(const std::string &checkpoint,
                                      output_dir, code);
 }
 
-// Whether a folder is a checkpoint, or the rest of one.
-inline bool is_checkpoint(const std::string &folder) {
+// Whether a folder has the state of a run, as a checkpoint does, finished or
+// not.
+inline bool has_run_state(const std::string &folder) {
   std::error_code code;
   return std::filesystem::is_directory(folder, code) &&
          std::filesystem::exists(folder + "/" + kRunStateFile, code);
@@ -83,7 +107,7 @@ inline bool is_checkpoint(const std::string &folder) {
 // opens it says so.
 inline std::string why_not_anew(const std::string &output_dir,
                                 const std::string &resume, bool overwrites) {
-  if (!resume.empty() && resume != "auto" && !is_checkpoint(resume))
+  if (!resume.empty() && resume != "auto" && !has_run_state(resume))
     return "";
   if (overwrites)
     return lies_in(resume, output_dir)
@@ -94,15 +118,17 @@ inline std::string why_not_anew(const std::string &output_dir,
   const std::string otherwise =
       "choose another folder, or have the earlier run's results removed by "
       "--overwrite-output-dir";
-  const auto found = checkpoints_in(output_dir);
-  if (!found.empty())
+  const auto finished = finished_checkpoints_in(output_dir);
+  if (!checkpoints_in(output_dir).empty())
     return resume == "auto" || lies_in(resume, output_dir)
                ? ""
-               : "'" + output_dir +
-                     "' has checkpoints of an earlier run, the last one of "
-                     "step " +
-                     std::to_string(found.back().step) +
-                     "; go on from it by --resume=auto, " + otherwise;
+               : "'" + output_dir + "' has checkpoints of an earlier run, " +
+                     (finished.empty()
+                          ? "none of which is whole; "
+                          : "the last one of step " +
+                                std::to_string(finished.back().step) +
+                                "; go on from it by --resume=auto, ") +
+                     otherwise;
   std::error_code code;
   for (const char *weights : {kModelFile, kAveragesFile})
     if (std::filesystem::exists(output_dir + "/" + weights, code))

@@ -98,16 +98,12 @@ public:
           (std::filesystem::path(first_path) / checkpoint_path("..", of_step))
               .lexically_normal()
               .string();
-    std::error_code code;
-    const bool is_there =
-        !path.empty() &&
-        std::filesystem::exists(path + "/" + kChecksumsFile, code);
-    return is_there ? path : "";
+    return !path.empty() && is_finished_checkpoint(path) ? path : "";
   }
   // Whether --resume=auto takes the last one: it is the latest in the folder,
   // and what was written can be read.
   bool auto_takes_last() const {
-    const auto found = checkpoints_in(s.output_dir);
+    const auto found = finished_checkpoints_in(s.output_dir);
     try {
       read_run_state(last + "/" + kRunStateFile);
     } catch (const Error &) {

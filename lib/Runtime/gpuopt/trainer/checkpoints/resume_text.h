@@ -2,7 +2,6 @@
 // and which steps of an earlier course of the run come again.
 #pragma once
 
-#include "gpuopt/data/checksum.h"
 #include "gpuopt/settings/flag_names.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_names.h"
 #include "gpuopt/trainer/folder_marks.h"
@@ -53,11 +52,11 @@ inline std::string path_meant_by(const std::string &path) {
 }
 
 inline std::string why_no_checkpoint_in_run(const std::string &run) {
-  const auto found = checkpoints_in(run);
+  const auto found = finished_checkpoints_in(run);
   if (!found.empty())
     return "'" + run +
            "' is the folder of a run, but a checkpoint is needed: name one of "
-           "it, the last of which is '" +
+           "its checkpoints, the last of which is '" +
            found.back().path +
            "', or let --resume=auto take the last one of the output folder";
   const std::string weights = run + "/" + kModelFile;
@@ -85,10 +84,8 @@ inline std::string why_no_checkpoint(const std::string &path) {
     return "--resume: '" + path +
            "' is a file, but a checkpoint is a folder, such as '" +
            checkpoint_path("RUN", 100) + "'";
-  const bool is_checkpoint =
-      std::filesystem::exists(path + "/" + kChecksumsFile, code);
-  const bool is_run =
-      holds_results(path) || (!is_checkpoint && !checkpoints_in(path).empty());
+  const bool is_run = holds_results(path) || (!is_finished_checkpoint(path) &&
+                                              !checkpoints_in(path).empty());
   return is_run ? "--resume: " + detail::why_no_checkpoint_in_run(path) : "";
 }
 
