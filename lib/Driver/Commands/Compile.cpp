@@ -99,7 +99,8 @@ static llvm::Error checkTrainedGraph(const DriverOptions &options,
     return llvm::Error::success();
   // Weights that were named are meant.
   if (std::string later =
-          describeLaterCheckpoint(llvm::sys::path::parent_path(file), weights);
+          describeLaterCheckpoint(llvm::sys::path::parent_path(file), weights,
+                                  /*averages=*/false);
       given.empty() && !later.empty())
     llvm::errs() << "gpuopt: warning: " << later << "\n";
   std::string why = whyOtherGraph(file, weights.graphHash(), options.model,

@@ -140,7 +140,8 @@ private:
     }
     file = joinPath(options.run, options.averages ? kAveragesFile : kModelFile);
     std::string problem = weights.load(file);
-    if (std::string later = describeLaterCheckpoint(options.run, weights);
+    if (std::string later =
+            describeLaterCheckpoint(options.run, weights, options.averages);
         problem.empty() && !later.empty())
       llvm::errs() << "gpuopt: warning: " << later << "\n";
     if (!problem.empty() || !findsModel || weights.graphHash().empty())

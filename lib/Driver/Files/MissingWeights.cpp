@@ -12,6 +12,7 @@
 #include "Files/RunFiles.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_names.h"
 #include "gpuopt/trainer/folder_marks.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 using namespace gpuopt;
@@ -51,7 +52,7 @@ std::string gpuopt::whyNoWeights(StringRef folder, bool averages) {
                      ", which a run writes at "
                      "its end: " +
                      describeEnd(folder);
-  auto checkpoints = checkpoints_in(folder.str());
+  auto checkpoints = finished_checkpoints_in(folder.str());
   text += checkpoints.empty()
               ? "; it has no checkpoints, either, which --save-steps "
                 "has a run write"
@@ -65,14 +66,21 @@ std::string gpuopt::whyNoWeights(StringRef folder, bool averages) {
 }
 
 std::string gpuopt::describeLaterCheckpoint(StringRef run,
-                                            const TrainedWeights &weights) {
-  auto checkpoints = checkpoints_in(run.str());
+                                            const TrainedWeights &weights,
+                                            bool averages) {
+  const char *file = averages ? kAveragesFile : kModelFile;
+  std::vector<CheckpointFolder> checkpoints =
+      finished_checkpoints_in(run.str());
+  llvm::erase_if(checkpoints, [&](const CheckpointFolder &checkpoint) {
+    return !hasFile(checkpoint.path, file);
+  });
   std::optional<int64_t> step = weights.step();
   if (!step || checkpoints.empty() || checkpoints.back().step <= *step)
     return "";
-  return "'" + joinPath(run, kModelFile) + "' has the weights of step " +
-         std::to_string(*step) + ", but the run has gone on to step " +
-         std::to_string(checkpoints.back().step) + ": give '" +
+  return "'" + joinPath(run, file) + "' has the weights of step " +
+         std::to_string(*step) +
+         ", but the run has a checkpoint of a later step: give '" +
          checkpoints.back().path +
-         "' in place of the run for the weights of that step";
+         "' in place of the run for the weights of step " +
+         std::to_string(checkpoints.back().step);
 }

@@ -19,11 +19,12 @@ namespace gpuopt {
 /// the folder is neither a run nor a checkpoint.
 std::string whyNoWeights(llvm::StringRef folder, bool averages);
 
-/// Says that a run has gone on to a checkpoint since it wrote its weights: they
-/// are those of an interruption, and the run was resumed. Empty if it has not,
-/// or if the weights do not tell their step.
+/// Says that a run has written a checkpoint since it wrote its weights or their
+/// averages: they are those of an interruption, and the run was resumed. Empty
+/// if it has not, or if the weights do not tell their step.
 std::string describeLaterCheckpoint(llvm::StringRef run,
-                                    const TrainedWeights &weights);
+                                    const TrainedWeights &weights,
+                                    bool averages);
 
 } // namespace gpuopt
 
