@@ -11,12 +11,10 @@
 #include "Commands/Process.h"
 #include "Commands/Resume.h"
 #include "Files/DataFiles.h"
-#include "Files/MissingWeights.h"
-#include "Files/ModelHash.h"
 #include "Files/OutputDirectory.h"
 #include "Files/RuntimeFiles.h"
 #include "Files/SourceModel.h"
-#include "Files/TrainedWeights.h"
+#include "Files/TrainedModel.h"
 #include "Files/Weights.h"
 #include "Flags/Notes.h"
 #include "Report/PhaseMemory.h"
@@ -25,7 +23,6 @@
 #include "gpuopt/settings/compile_table.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 #include "llvm/Support/Regex.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
@@ -87,30 +84,26 @@ static llvm::Error checkData(const DriverOptions &options, ModuleOp module) {
                    : llvm::Error::success();
 }
 
-/// Fails if the model that was found beside trained weights is not the one that
-/// they were trained with.
+/// Fails if trained weights cannot be read, or if the model that was found
+/// beside them is not the one that they were trained with.
 static llvm::Error checkTrainedGraph(const DriverOptions &options,
                                      const Compilation &compilation) {
+  if (!options.findsModel)
+    return llvm::Error::success();
   const std::string &given = options.emission.settings.weights,
                     &file = given.empty() ? options.weights : given;
   TrainedWeights weights;
-  // What is wrong with the file is told by the predictor.
-  if (!options.findsModel || !weights.load(file).empty())
-    return llvm::Error::success();
-  // Weights that were named are meant.
-  if (std::string later =
-          describeLaterCheckpoint(llvm::sys::path::parent_path(file), weights,
-                                  /*averages=*/false);
-      given.empty() && !later.empty())
-    llvm::errs() << "gpuopt: warning: " << later << "\n";
-  std::string why = whyOtherGraph(file, weights.graphHash(), options.model,
-                                  compilation.getGraphHash().str());
-  return why.empty() ? llvm::Error::success()
-                     : llvm::createStringError(
-                           why +
-                           "; restore it, or name a model that fits: gpuopt "
-                           "predict MODEL.onnx --weights " +
-                           file);
+  std::string problem =
+      loadTrained({.weights = file,
+                   .model = options.model,
+                   .findsModel = true,
+                   .namesWeights = !given.empty(),
+                   .remedy = "name a model that fits: gpuopt predict "
+                             "MODEL.onnx --weights " +
+                             file},
+                  weights, [&] { return compilation.getGraphHash().str(); });
+  return problem.empty() ? llvm::Error::success()
+                         : llvm::createStringError(problem);
 }
 
 /// Returns the weights with commas between them, or, of many, their number and

@@ -12,7 +12,7 @@
 #include "Files/ModelHash.h"
 #include "Files/OtherFormats.h"
 #include "Files/SourceModel.h"
-#include "Files/TrainedWeights.h"
+#include "Files/TrainedModel.h"
 #include "gpuopt/Driver/Driver.h"
 #include "gpuopt/Import/Onnx/ImportOnnx.h"
 #include "gpuopt/Import/Onnx/ReplaceWeights.h"
@@ -139,18 +139,12 @@ private:
       model = *found;
     }
     file = joinPath(options.run, options.averages ? kAveragesFile : kModelFile);
-    std::string problem = weights.load(file);
-    if (std::string later =
-            describeLaterCheckpoint(options.run, weights, options.averages);
-        problem.empty() && !later.empty())
-      llvm::errs() << "gpuopt: warning: " << later << "\n";
-    if (!problem.empty() || !findsModel || weights.graphHash().empty())
-      return problem;
-    std::string why =
-        whyOtherGraph(file, weights.graphHash(), model, graphHash());
-    return why.empty() ? ""
-                       : why + "; restore it, or name a model that fits by "
-                               "--model";
+    return loadTrained({.weights = file,
+                        .model = model,
+                        .findsModel = findsModel,
+                        .averages = options.averages,
+                        .remedy = "name a model that fits by --model"},
+                       weights, [&] { return graphHash(); });
   }
 
   /// Returns the hash of the model's graph; empty if its inputs have sizes that
