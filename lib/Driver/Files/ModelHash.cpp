@@ -8,6 +8,7 @@
 #include "Files/ModelHash.h"
 
 #include "gpuopt/Dialect/Onnx/IR/OnnxOps.h"
+#include "gpuopt/trainer/checkpoints/model_hash.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SHA256.h"
 
@@ -85,7 +86,8 @@ private:
 
 static std::string hashOf(ModuleOp module, bool hasSizes) {
   for (auto graph : module.getOps<onnx::GraphOp>())
-    return ModelHasher(hasSizes).hash(graph);
+    return std::string(kModelHashVersion) + ":" +
+           ModelHasher(hasSizes).hash(graph);
   return "";
 }
 
@@ -101,11 +103,12 @@ std::string gpuopt::whyOtherGraph(const std::string &weights,
                                   const std::string &trained,
                                   const std::string &model,
                                   const std::string &now) {
-  if (trained.empty() || now.empty() || trained == now)
+  if (!are_other_models(trained, now))
     return "";
   return "'" + weights + "' was trained with another model than '" + model +
          "', which the program beside it names: its graph and constants have "
          "the hash " +
-         trained + ", but those of the model have " + now +
+         read_model_hash(trained).digits + ", but those of the model have " +
+         read_model_hash(now).digits +
          "; the file was changed since, or the program is of a later training";
 }

@@ -13,10 +13,11 @@
 
 namespace gpuopt {
 
-/// Returns 16 digits for the model of a module after the phase `import`: of its
-/// operators, their attributes, what they read, and its constants. The values
-/// of weights and running statistics do not count, which training changes, and
-/// neither do names of nodes and files.
+/// Returns a version and 16 digits (kModelHashVersion) for the model of a
+/// module after the phase `import`: of its operators, their attributes, what
+/// they read, and its constants. The values of weights and running statistics
+/// do not count, which training changes, and neither do names of nodes and
+/// files.
 std::string hashOfModel(mlir::ModuleOp module);
 
 /// Returns the same without the types of the inputs and of what is computed, so
@@ -26,7 +27,7 @@ std::string hashOfGraph(mlir::ModuleOp module);
 
 /// Returns that weights were trained with the graph of the hash `trained`, but
 /// `model`, which was found beside them, has that of the hash `now`; nothing if
-/// these are the same, or if one of them is not known.
+/// these are the same or of different versions, or if one of them is not known.
 std::string whyOtherGraph(const std::string &weights,
                           const std::string &trained, const std::string &model,
                           const std::string &now);

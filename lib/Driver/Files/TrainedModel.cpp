@@ -9,6 +9,7 @@
 
 #include "Files/MissingWeights.h"
 #include "Files/ModelHash.h"
+#include "gpuopt/trainer/checkpoints/model_hash.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -27,7 +28,14 @@ std::string gpuopt::loadTrained(const TrainedModel &trained,
       llvm::errs() << "gpuopt: warning: " << later << "\n";
   if (!trained.findsModel || weights.graphHash().empty())
     return "";
-  std::string why = whyOtherGraph(trained.weights, weights.graphHash(),
-                                  trained.model, graphHash());
+  std::string now = graphHash();
+  if (have_other_versions(weights.graphHash(), now))
+    llvm::errs() << "gpuopt: warning: '" << trained.weights
+                 << "' is of another version of gpuopt, which hashes models in "
+                    "another way: only the names and shapes of its tensors are "
+                    "compared with those of '"
+                 << trained.model << "'\n";
+  std::string why =
+      whyOtherGraph(trained.weights, weights.graphHash(), trained.model, now);
   return why.empty() ? "" : why + "; restore it, or " + trained.remedy;
 }

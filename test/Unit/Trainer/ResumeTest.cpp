@@ -446,6 +446,23 @@ static std::string warning(const RunState &saved, const RunState &now) {
   return testing::internal::GetCapturedStderr();
 }
 
+TEST_F(ResumeTest, ComparesHashesOfOneVersionAlone) {
+  RunState saved, now;
+  saved.model = "00ff";
+  now.model = "1:00ff"; // the version of those that have none
+  EXPECT_EQ(warning(saved, now), "");
+  refuse_other_run("c", saved, now);
+  now.model = "2:11ff";
+  EXPECT_EQ(warning(saved, now),
+            "tiny: warning: 'c' is of another version of gpuopt, which hashes "
+            "models in another way: only the names, shapes and types of its "
+            "tensors are compared with those of this model\n");
+  refuse_other_run("c", saved, now);
+  now.model = "1:11ff";
+  EXPECT_EQ(warning(saved, now), "");
+  EXPECT_THROW(refuse_other_run("c", saved, now), Error);
+}
+
 TEST_F(ResumeTest, WarnsOfGroupsThatCameOrWent) {
   RunState without, with;
   with.settings["param-group"] = "bias:lr=1";

@@ -3,6 +3,7 @@
 
 #include "gpuopt/settings/metric_names.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_folder.h"
+#include "gpuopt/trainer/checkpoints/model_hash.h"
 #include "gpuopt/trainer/checkpoints/resume_text.h"
 #include "gpuopt/trainer/checkpoints/run_state.h"
 
@@ -66,11 +67,13 @@ inline void refuse_other_run(const std::string &checkpoint,
   refuse("--batch-size", saved.batch_size, now.batch_size);
   refuse("--gradient-accumulation-steps", saved.accumulation_steps,
          now.accumulation_steps);
-  if (!saved.model.empty() && !now.model.empty() && saved.model != now.model)
+  if (are_other_models(saved.model, now.model))
     throw Error(
         "'" + checkpoint +
         "' is of another model: its graph and constants have the hash " +
-        saved.model + ", but those of this program have " + now.model);
+        read_model_hash(saved.model).digits +
+        ", but those of this program have " +
+        read_model_hash(now.model).digits);
   if (saved.samples > 0) // programs that others call know of no samples
     refuse("a number of samples of", saved.samples, now.samples);
   for (const char *name : detail::kFixedSettings)
@@ -117,10 +120,17 @@ inline ValidationHistory resumed_validations(const RunState &saved,
 
 // Warns of settings that differ and may: the run goes on with its own. One that
 // is in one of them alone is not comparable, except for parameter groups and
-// what a loop does to its data, of which there may be none.
+// what a loop does to its data, of which there may be none. Also warns if only
+// the tensors show whether the checkpoint is of this model.
 inline void warn_of_changes(const std::string &checkpoint,
                             const RunState &saved, const RunState &now,
                             const char *program) {
+  if (have_other_versions(saved.model, now.model))
+    fprintf(stderr,
+            "%s: warning: '%s' is of another version of gpuopt, which hashes "
+            "models in another way: only the names, shapes and types of its "
+            "tensors are compared with those of this model\n",
+            program, checkpoint.c_str());
   std::map<std::string, std::string> before = saved.settings,
                                      after = now.settings;
   for (auto *settings : {&before, &after}) {
