@@ -362,6 +362,38 @@ TEST_F(VerdictTest, NamesNoLimitThatIsFarFromTheStep) {
   EXPECT_EQ(judge(run, measured).bound, "optimizer-bound");
 }
 
+// Other processes take cores from what computes on the host, and from what
+// prepares batches for a GPU.
+TEST_F(VerdictTest, NamesOtherProcessesBesideEachBound) {
+  run.target = "host";
+  run.memory_ms = 20;
+  run.cores = 2;
+  run.other_cores = 0.2;
+  EXPECT_EQ(text().find("other processes"), std::string::npos) << text();
+  run.other_cores = 1.24;
+  run.preemptions = 37.4;
+  const std::string others =
+      ", while other processes computed on 1.2 of 2 cores (37 involuntary "
+      "context switches a step); ";
+  EXPECT_EQ(text(), "verdict: compute-bound: calls that arithmetic limits are "
+                    "75 % of a step by estimate (a step took 100.0 ms)" +
+                        others +
+                        "end the other processes, or --target cuda on a "
+                        "machine with a GPU");
+  run.memory_ms = 60;
+  EXPECT_NE(text().find(others + "--precision bf16"), std::string::npos)
+      << text();
+  run.is_half = true;
+  EXPECT_NE(text().find(others + "end the other processes: they move"),
+            std::string::npos)
+      << text();
+  run.target = "cuda";
+  EXPECT_EQ(text().find("other processes"), std::string::npos) << text();
+  measured.data_wait_ms = 50;
+  EXPECT_NE(text().find("50.0 ms of 100.0 ms" + others), std::string::npos)
+      << text();
+}
+
 TEST_F(VerdictTest, TakesTheShareThatIsStated) {
   run.limit_ms = 20;
   run.memory_ms = 15;

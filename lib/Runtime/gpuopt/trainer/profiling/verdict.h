@@ -164,6 +164,26 @@ inline std::string describe_difference(const RunFigures &figures) {
 
 namespace detail {
 
+// Whether other processes take much of the time of the run's cores.
+inline bool has_others(const RunTraits &run) {
+  constexpr double kMuchOfACore = 0.25;
+  return run.cores > 0 && run.other_cores >= kMuchOfACore;
+}
+inline std::string others_text(const RunTraits &run) {
+  char text[120];
+  snprintf(
+      text, sizeof text,
+      "computed on %.1f of %lld cores (%.0f involuntary context switches a "
+      "step)",
+      run.other_cores, static_cast<long long>(run.cores), run.preemptions);
+  return text;
+}
+// Returns what is said of other processes after the figure of a step whose time
+// the host's cores decide.
+inline std::string text_beside_figure(const RunTraits &run) {
+  return has_others(run) ? ", while other processes " + others_text(run) : "";
+}
+
 inline std::string share_text(double part, double whole) {
   char text[40];
   snprintf(text, sizeof text, "%.0f %%", whole > 0 ? 100 * part / whole : 0.0);
@@ -201,11 +221,15 @@ inline std::string help_with_memory(const RunTraits &run) {
                ? "--precision bf16: fewer bytes, where 'gpuopt calibrate' "
                  "finds that this processor gains by it"
                : "--precision bf16: up to half the bytes";
+  if (run.target == "host" && has_others(run))
+    return "end the other processes: they move bytes, too";
   return "none: a step moves its bytes at what the memory gives";
 }
 inline std::string help_with_compute(const RunTraits &run) {
   if (run.target == "host")
-    return "--num-threads, or --target cuda on a machine with a GPU";
+    return std::string(has_others(run) ? "end the other processes"
+                                       : "--num-threads") +
+           ", or --target cuda on a machine with a GPU";
   return run.is_half ? "none: the products take the time"
                      : "--precision bf16: faster products";
 }
@@ -227,26 +251,13 @@ inline bool estimates_hold(const RunTraits &run, const RunFigures &measured) {
 
 namespace detail {
 
-// Whether other processes take much of the time of the run's cores.
-inline bool has_others(const RunTraits &run) {
-  constexpr double kMuchOfACore = 0.25;
-  return run.cores > 0 && run.other_cores >= kMuchOfACore;
-}
-
 // Returns what likely takes the time that the device's limits do not explain.
 inline std::string describe_rest(const RunTraits &run,
                                  const RunFigures &measured) {
   constexpr double kMuchWait = 0.01;
   std::string text;
-  if (has_others(run)) {
-    char part[160];
-    snprintf(part, sizeof part,
-             "other processes, which computed on %.1f of %lld cores (%.0f "
-             "involuntary context switches a step), ",
-             run.other_cores, static_cast<long long>(run.cores),
-             run.preemptions);
-    text = part;
-  }
+  if (has_others(run))
+    text = "other processes, which " + others_text(run) + ", ";
   if (measured.data_wait_ms >= kMuchWait * measured.step_ms)
     text += "waiting for data (" +
             share_text(measured.data_wait_ms, measured.step_ms) +
@@ -312,7 +323,7 @@ inline Verdict judge(const RunTraits &run, const RunFigures &measured) {
     return {"data-bound",
             "data wait is " + share_text(measured.data_wait_ms, step) +
                 " of a step, " + ms_text(measured.data_wait_ms) + " of " +
-                ms_text(step),
+                ms_text(step) + text_beside_figure(run),
             help_with_data(run), measured.data_wait_ms / step};
   // A run has one rank. What a step of several would wait for the others is
   // measured as its wait for data is, and belongs here.
@@ -321,9 +332,11 @@ inline Verdict judge(const RunTraits &run, const RunFigures &measured) {
   if (all <= 0)
     return {};
   // The shares may be estimates; the time of a step is measured in any case.
-  const std::string of_step = std::string(" of a step by ") +
-                              (has_profile ? "the profile" : "estimate") +
-                              " (a step took " + ms_text(step) + ")";
+  const std::string of_step =
+      std::string(" of a step by ") +
+      (has_profile ? "the profile" : "estimate") + " (a step took " +
+      ms_text(step) + ")" +
+      (run.target == "host" ? text_beside_figure(run) : "");
   // Without a profile, a launch is short if the mean of all is.
   const double launches = double(std::max<int64_t>(run.launches, 1));
   const bool are_short =
@@ -333,10 +346,11 @@ inline Verdict judge(const RunTraits &run, const RunFigures &measured) {
                 is_short_call(1e6 * step / launches, 1e6 * all / launches, run);
   if (are_short)
     return {"launch-bound",
-            has_profile ? "calls that are hardly more than their launch are " +
-                              share_text(measured.short_ms, all) + of_step
-                        : std::to_string(run.launches) +
-                              " launches in a step of " + ms_text(step),
+            has_profile
+                ? "calls that are hardly more than their launch are " +
+                      share_text(measured.short_ms, all) + of_step
+                : std::to_string(run.launches) + " launches in a step of " +
+                      ms_text(step) + text_beside_figure(run),
             help_with_launches(run), kFewer * measured.short_ms / all};
   const bool holds = run.limit_ms <= 0 || estimates_hold(run, measured);
   // Shares of a profile hold where the estimated times are too long.
