@@ -24,5 +24,5 @@ bool gpuopt::device::anyOverlaps(ArrayRef<BufferOp> buffers, BufferOp buffer) {
 
 bool gpuopt::device::isWritten(KernelOp kernel, unsigned argument) {
   return !llvm::all_of(kernel.getBody().getArgument(argument).getUsers(),
-                       llvm::IsaPred<LoadOp>);
+                       llvm::IsaPred<LoadOp, RandomOp>);
 }

@@ -15,6 +15,7 @@
 
 #include "Text.h"
 #include "Types.h"
+#include "gpuopt/Dialect/Device/IR/Accesses.h"
 #include "gpuopt/Dialect/Device/IR/ValueRoles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -49,14 +50,12 @@ std::string KernelPrinter::signature() {
       continue;
     }
     auto pointer = dyn_cast<device::PtrType>(argument.getType());
-    bool isWritten = llvm::any_of(argument.getUsers(), [](Operation *user) {
-      return isa<device::StoreOp, device::InRangeOp>(user);
-    });
     std::string type = pointer ? memoryType(pointer.getElement()) : "StepState";
     bool isApart = pointer && !llvm::is_contained(kernel.getAliased(),
                                                   argument.getArgNumber());
-    parameters.push_back((isWritten ? "" : "const ") + type + " *" +
-                         (isApart ? "RESTRICT " : "") + parameter);
+    parameters.push_back(
+        (device::isWritten(kernel, argument.getArgNumber()) ? "" : "const ") +
+        type + " *" + (isApart ? "RESTRICT " : "") + parameter);
   }
   return callText(("void " + name).str(), parameters);
 }

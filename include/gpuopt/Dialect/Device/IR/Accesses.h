@@ -16,7 +16,8 @@ namespace gpuopt::device {
 /// arena may use the same bytes one after the other.
 bool anyOverlaps(llvm::ArrayRef<BufferOp> buffers, BufferOp buffer);
 
-/// Whether a kernel writes what its pointer with this number points to.
+/// Whether a kernel writes what its argument with this number points to: a
+/// pointer, or the state of the step.
 bool isWritten(KernelOp kernel, unsigned argument);
 
 } // namespace gpuopt::device
