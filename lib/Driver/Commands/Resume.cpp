@@ -22,8 +22,8 @@ static ResumingRun toldByFlags(const DriverOptions &options) {
   run.optimizer = find_optimizer(options.pipeline.step.optimizer)->name;
   run.accumulationSteps = options.emission.accumulationSteps;
   run.batchSize = options.import.batchSize.value_or(0);
-  for (const char *name : {"seed", "shuffle"})
-    run.settings[name] = value_text(*find_setting(name), settings);
+  for (const SettingInfo &setting : kSettings)
+    run.settings[std::string(setting.name)] = value_text(setting, settings);
   return run;
 }
 
