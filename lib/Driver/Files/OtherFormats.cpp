@@ -7,7 +7,7 @@
 
 #include "Files/OtherFormats.h"
 
-#include "llvm/ADT/STLExtras.h"
+#include "gpuopt/data/torch_endings.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -16,8 +16,7 @@ using namespace gpuopt;
 
 Error gpuopt::refuseOtherFormats(StringRef path, StringRef weightsFlag) {
   StringRef extension = sys::path::extension(path);
-  bool isOfPyTorch =
-      is_contained({".pt", ".pth", ".ckpt", ".pt2"}, extension.lower());
+  bool isOfPyTorch = is_torch_ending(extension.lower());
   bool hasWeightsAlone = extension.equals_insensitive(".safetensors");
   if ((!isOfPyTorch && !hasWeightsAlone) || !sys::fs::is_regular_file(path))
     return Error::success();

@@ -172,6 +172,8 @@ TEST(OtherFormats, AreNamedWithWhatToDo) {
                 "' is a file of torch.save or pickle; save the tensor as an "
                 "array: numpy.save('x.npy', x.numpy())" +
                 accepted);
+  EXPECT_NE(problem("x.CKPT", "PK").find("is a file of torch.save or pickle"),
+            std::string::npos);
   EXPECT_EQ(problem("x.CSV", "1,2"),
             "'" + folder / "x.CSV" +
                 "' is a file of text; save its numbers as an array: "

@@ -3,6 +3,7 @@
 
 #include "gpuopt/data/data_path.h"
 #include "gpuopt/data/mapped_file.h"
+#include "gpuopt/data/torch_endings.h"
 
 #include <cstring>
 
@@ -25,7 +26,7 @@ inline std::string other_format(const MappedFile &file) {
   if (begins("\xff\xd8", 2) || begins("\x89PNG", 4))
     return "is a single picture; give the folder of all pictures, which has a "
            "sub-folder for each class where it gives the labels, too";
-  if (ends({".pt", ".pth", ".pkl", ".pickle"}))
+  if (is_torch_ending(ending) || ends({".pkl", ".pickle"}))
     return "is a file of torch.save or pickle; save the tensor as an array: "
            "numpy.save('x.npy', x.numpy())";
   if (ends({".csv", ".tsv", ".txt"}))
