@@ -12,7 +12,7 @@ import os
 import sys
 import uuid
 from pathlib import Path
-from typing import Any, Iterable, Iterator
+from typing import Any, Iterable, Iterator, NoReturn
 
 import numpy as np
 
@@ -167,9 +167,16 @@ def _write(file: Any, paths: list[Path], known: Any, end: list[int], kind: str, 
     return count
 
 
+class _Parser(argparse.ArgumentParser):
+    """Ends like the other commands of gpuopt where it is used in a wrong way."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(1, f"gpuopt: error: {message}; see gpuopt tokenize --help\n")
+
+
 def main(arguments: list[str]) -> int:
     """``gpuopt tokenize``. Returns the exit status."""
-    parser = argparse.ArgumentParser("gpuopt tokenize", description="Writes the tokens of text files, for --tokens.", allow_abbrev=False)
+    parser = _Parser("gpuopt tokenize", description="Writes the tokens of text files, for --tokens.", allow_abbrev=False)
     parser.add_argument("files", nargs="+", help="text in UTF-8; a .jsonl file has a document in each line")
     parser.add_argument("--tokenizer", required=True, help="tokenizer.json of Hugging Face's tokenizers")
     parser.add_argument("-o", "--output", required=True, help="the file of tokens")

@@ -55,6 +55,13 @@ def test_files_of_text(tokenizer, tmp_path):
 def test_help():
     assert run("--help-all").stdout == run("--help").stdout
     assert "--tokenizer" in run("--help").stdout
+    # A wrong use ends as that of the other commands does.
+    for flags, message in (
+        (["a.txt"], "the following arguments are required: --tokenizer, -o/--output"),
+        (["a.txt", "--tokenizer=t", "-o", "t.bin", "--nope"], "unrecognized arguments: --nope"),
+    ):
+        done = run(*flags)
+        assert (done.returncode, done.stderr) == (1, f"gpuopt: error: {message}; see gpuopt tokenize --help\n")
 
 
 def test_from_python(tokenizer, tmp_path):
