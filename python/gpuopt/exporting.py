@@ -345,8 +345,24 @@ def _activate_dropout(model: Any) -> None:
                 node.replace_input_with(2, training.outputs[0])
 
 
+def _weights_file(path: str | os.PathLike) -> str | os.PathLike:
+    """The file of weights that a path stands for, which may be that of a folder."""
+    if not os.path.isdir(path):
+        return path
+    file = os.path.join(path, "model.safetensors")
+    if os.path.exists(file):
+        return file
+    raise FileNotFoundError(
+        f"'{os.fspath(path)}' is a folder without model.safetensors, so it is neither the results of a training nor a "
+        "checkpoint: name a safetensors file, or a folder that has one of that name"
+    )
+
+
 def load_weights(module: Any, path: str | os.PathLike, strict: bool = True) -> None:
-    """Copies the weights of a trained ``model.safetensors`` into ``module``.
+    """Copies trained weights into ``module``.
+
+    ``path`` is a safetensors file, or a folder that has a ``model.safetensors``:
+    the results of a training or one of its checkpoints.
 
     Parameters that the module ties (one tensor under several names) need one
     of their names in the file. Buffers that the file lacks stay as they are,
@@ -354,6 +370,7 @@ def load_weights(module: Any, path: str | os.PathLike, strict: bool = True) -> N
     are not exported.
 
     Raises:
+      FileNotFoundError: there is no such file, or none in the folder.
       KeyError: a parameter of the module is not in the file, and ``strict``.
       ValueError: a tensor has another shape than the module's, or the file is
         not a safetensors file.
@@ -362,6 +379,7 @@ def load_weights(module: Any, path: str | os.PathLike, strict: bool = True) -> N
 
     from gpuopt import safetensors
 
+    path = _weights_file(path)
     weights = safetensors.read(path)
     found = set()
     targets = [

@@ -394,6 +394,21 @@ def test_weights_that_are_no_safetensors(content, message, tmp_path):
         safetensors.read(tmp_path / "none")
 
 
+def test_weights_of_a_folder(tmp_path):
+    for name in ("run/checkpoint-2", "empty"):
+        (tmp_path / name).mkdir(parents=True)
+    with pytest.raises(FileNotFoundError, match="empty' is a folder without model.safetensors, so it is neither the results of "
+                                                "a training nor a checkpoint: name a safetensors file, or a folder that has one"):
+        gpuopt.load_weights(make_module(), tmp_path / "empty")
+    for number, folder in enumerate(("run", "run/checkpoint-2")):
+        weights = {name: value.detach().numpy() * 0 + number for name, value in make_module().named_parameters()}
+        safetensors.write(tmp_path / folder / "model.safetensors", weights)
+        module = make_module()
+        gpuopt.load_weights(module, tmp_path / folder)
+        for name, value in weights.items():
+            np.testing.assert_array_equal(module.get_parameter(name).detach().numpy(), value)
+
+
 def test_weights_that_the_file_lacks(tmp_path):
     module = make_module()
     module.unread = torch.nn.Linear(2, 2)
