@@ -3,11 +3,11 @@
 // RUN: not gpuopt-opt %s -train-build-step="optimizer=adamw optimizer-states=exp_avg" 2>&1 | FileCheck %s --check-prefix=STATES
 // STATES: error: expects optimizer-states that 'adamw' may keep or not, but got 'exp_avg'
 // RUN: not gpuopt-opt %s -train-build-step="no-decay=(" 2>&1 | FileCheck %s --check-prefix=REGEX
-// REGEX: error: expects a regular expression for no-decay, but got '(': {{.}}
+// REGEX: error: expects a regular expression for --no-decay, but got '(': {{.}}
 // RUN: not gpuopt-opt %s -train-build-step="param-groups=w,(" 2>&1 | FileCheck %s --check-prefix=GROUP
-// GROUP: error: expects a regular expression for param-groups, but got '(': {{.}}
+// GROUP: error: expects a regular expression for --param-group, but got '(': {{.}}
 // RUN: not gpuopt-opt %s -train-build-step="param-groups=bias" 2>&1 | FileCheck %s --check-prefix=NOGROUP
-// NOGROUP: error: expects param-groups to match the name of a parameter, but 'bias' matches none
+// NOGROUP: error: expects --param-group to match the name of a parameter, but 'bias' matches none
 // RUN: not gpuopt-opt %s -train-build-step="eval-metrics=accuracy,auc" 2>&1 | FileCheck %s --check-prefix=METRIC
 // METRIC: error: eval-metrics: 'auc' is no metric; there are accuracy, top_K_accuracy for a number K, f1 and perplexity
 // RUN: not gpuopt-opt %s -train-build-step="loss=mse eval-metrics=accuracy" 2>&1 | FileCheck %s --check-prefix=METRICLOSS

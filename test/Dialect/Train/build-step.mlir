@@ -47,7 +47,7 @@ train.variable @frozen frozen : tensor<8x8xf32>
 // INFERENCE: train.output "logits"
 
 // LOSS: expects a loss of cross_entropy, nll, mse, l1, huber, smooth_l1, bce_with_logits, focal, dice, kl_div, soft_cross_entropy or none, but got 'hinge'
-// NODECAY: expects no-decay to match the name of a parameter, but 'norm' matches none
+// NODECAY: expects --no-decay to match the name of a parameter, but 'norm' matches none
 // LOGITS: expects 'logits' to name an output of the model (logits), but got 'other'
 
 func.func @forward(%x: tensor<4x8xf32> {nn.name = "x"}) -> (tensor<4x3xf32> {nn.name = "logits"}) {

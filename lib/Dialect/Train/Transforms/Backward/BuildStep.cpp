@@ -74,10 +74,10 @@ private:
       return getOperation().emitError("expects a function named 'forward'");
     if (failed(readLoss()) || failed(checkOptimizer()))
       return failure();
-    if (!noDecay.empty() && failed(checkExpression("no-decay", noDecay)))
+    if (!noDecay.empty() && failed(checkExpression("--no-decay", noDecay)))
       return failure();
     for (const std::string &group : paramGroups)
-      if (failed(checkExpression("param-groups", group)))
+      if (failed(checkExpression("--param-group", group)))
         return failure();
     if (failed(expectAtLeast(getOperation(), 1,
                              {{"accumulation-steps", accumulationSteps},
@@ -88,16 +88,17 @@ private:
     return outputLosses.find(forward, lossOptions, *losses, logits, inference);
   }
 
-  /// Checks a regular expression of the names of parameters.
-  LogicalResult checkExpression(StringRef option, StringRef expression) {
+  /// Checks a regular expression of the names of parameters, which a flag of the
+  /// driver has given.
+  LogicalResult checkExpression(StringRef flag, StringRef expression) {
     std::string error;
     if (!llvm::Regex(expression).isValid(error))
       return getOperation().emitError("expects a regular expression for ")
-             << option << ", but got '" << expression << "': " << error;
+             << flag << ", but got '" << expression << "': " << error;
     if (inference || matchesParameter(expression))
       return success();
     return getOperation().emitError("expects ")
-           << option << " to match the name of a parameter, but '" << expression
+           << flag << " to match the name of a parameter, but '" << expression
            << "' matches none";
   }
 
