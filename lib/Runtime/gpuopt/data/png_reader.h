@@ -1,7 +1,7 @@
-// PNG pictures, by libpng. As in PIL's convert("RGB"), transparency and gamma
-// are ignored, and of 16 bits the upper 8 count. That holds for pictures in
-// gray as well, of whose 16 bits PIL makes 255 where they are more
-// (Pillow 13.0).
+// Reads PNG pictures by libpng. As PIL's convert("RGB") does, it ignores
+// transparency and gamma, and keeps the upper 8 bits of each sample of 16 bits.
+// It keeps them in gray pictures, too, where PIL (Pillow 13.0) instead turns
+// every sample above 255 into 255.
 #pragma once
 
 #include "gpuopt/data/image.h"
