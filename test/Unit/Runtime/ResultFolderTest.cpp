@@ -189,6 +189,10 @@ TEST(ResultFolder, LiesNotBesideItsData) {
   EXPECT_EQ(why("out2", "out/x.npy"), "");
   EXPECT_EQ(why("ou", "out/x.npy"), "");
   EXPECT_EQ(why("predicted", "pictures"), "");
+  // Pictures are read from no folder whose name begins with a dot.
+  EXPECT_EQ(why("pictures/.out", "pictures"), "");
+  EXPECT_EQ(why("pictures/cat/.runs/out", "pictures"), "");
+  EXPECT_NE(why("pictures/cat/out.1", "pictures"), "");
   const std::string out = folder / "out", x = folder / "out/x.npy";
   auto flag_of = [&](const std::vector<std::string> &data,
                      const std::string &tokens, const std::string &prompts) {

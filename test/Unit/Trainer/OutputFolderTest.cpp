@@ -49,6 +49,20 @@ TEST_F(TrainerTest, WritesToFoldersOfItsOwn) {
   EXPECT_EQ(run("train", {"--max-steps=1"}), 0) << error;
 }
 
+TEST_F(TrainerTest, WritesToNoFolderThatItReadsAsData) {
+  std::filesystem::create_directories(folder / "pictures/cat");
+  for (const char *flag : {"--labels", "--eval-labels"}) {
+    EXPECT_EQ(run("pictures/out", {flag, folder / "pictures"}), 1);
+    EXPECT_EQ(error, "tiny: error: " + std::string(flag) +
+                         ": the output folder '" + folder / "pictures/out" +
+                         "' lies in the folder of data '" +
+                         folder / "pictures" +
+                         "', and would be read as a part of it; choose another "
+                         "folder\n");
+  }
+  EXPECT_EQ(names_in(folder / "pictures"), Names{"cat"});
+}
+
 TEST(OutputFolder, LeavesNothingWithoutResults) {
   TemporaryFolder folder;
   std::filesystem::create_directories(folder / "empty");

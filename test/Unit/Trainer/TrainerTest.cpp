@@ -176,6 +176,7 @@ TEST_F(TrainerTest, WarnsOnceWhereNoLabelCounts) {
 }
 
 TEST_F(TrainerTest, SaysWhatIsWrong) {
+  std::filesystem::create_directory(folder / "bare");
   const std::string good = "x=" + folder / "x.npy";
   write_file(folder / "bad.npy",
              npy("<i8", "(64,)", bytes_of(std::vector<int64_t>(64, 3))));
@@ -201,8 +202,9 @@ TEST_F(TrainerTest, SaysWhatIsWrong) {
        "scores.npy' holds float64 [64, 3], but the loss takes classes"},
       {{"--labels", folder / "none.npy"},
        "'--labels': cannot read '" + folder / "none.npy': No such file"},
-      {{"--eval-data", "x=" + folder / ""},
-       "'" + folder / "' has neither pictures, which are files that end in"},
+      {{"--eval-data", "x=" + folder / "bare"},
+       "'" +
+           folder / "bare' has neither pictures, which are files that end in"},
       {{"--eval-tokens", folder / ""},
        "'--eval-tokens': cannot read '" + folder / "': it is a folder"},
       {{"--weights", folder / "none"}, "'--weights': cannot read '"},

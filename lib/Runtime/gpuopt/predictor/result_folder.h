@@ -3,7 +3,7 @@
 // nothing else is written over or removed.
 #pragma once
 
-#include "gpuopt/data/data_path.h"
+#include "gpuopt/data/results_in_data.h"
 #include "gpuopt/device/atomic_file.h"
 #include "gpuopt/device/folder_lock.h"
 #include "gpuopt/trainer/folder_marks.h"
@@ -66,44 +66,14 @@ inline std::string why_no_results(const std::string &folder) {
          "an empty folder";
 }
 
-// Whether a path is that of a folder or of something below it.
-inline bool lies_in(const std::filesystem::path &path,
-                    const std::filesystem::path &folder) {
-  const auto ends =
-      std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
-  return ends.first == folder.end();
-}
-
-namespace detail {
-// Returns the one path of all those of a file, without symbolic links.
-inline std::filesystem::path whole_path(const std::string &path) {
-  std::error_code code;
-  const std::filesystem::path found =
-      std::filesystem::weakly_canonical(std::filesystem::absolute(path), code);
-  return found.has_filename() ? found : found.parent_path();
-}
-} // namespace detail
-
-// Returns why results may not be written to a folder where a flag names folders
-// of data, or nothing: the results would be read as data.
-inline std::string why_not_in_data(const std::string &folder,
-                                   const std::string &flag,
-                                   const std::string &value) {
-  for (const std::string &file : files_of(value))
-    if (is_folder(file) &&
-        lies_in(detail::whole_path(folder), detail::whole_path(file)))
-      return flag + ": the output folder '" + folder +
-             "' lies in the folder of data '" + file +
-             "', and would be read as a part of it; choose another folder";
-  return "";
-}
-
-// As above; the data must not be replaced by the results, either.
+// Returns why results may not be written to a folder beside the data that a
+// flag names, or nothing: they would be read as data, or would replace the
+// data.
 inline std::string why_not_beside_data(const std::string &folder,
                                        const std::string &flag,
                                        const std::string &value) {
   for (const std::string &file : files_of(value))
-    if (lies_in(detail::whole_path(file), detail::whole_path(folder)))
+    if (is_within(detail::whole_path(file), detail::whole_path(folder)))
       return flag + ": '" + file + "' lies in the output folder '" + folder +
              "', whose results are replaced; choose another folder";
   return why_not_in_data(folder, flag, value);

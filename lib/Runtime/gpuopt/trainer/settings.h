@@ -3,6 +3,7 @@
 #pragma once
 
 #include "gpuopt/data/eval_transform.h"
+#include "gpuopt/data/results_in_data.h"
 #include "gpuopt/data/sources.h"
 #include "gpuopt/device/wait_policy.h"
 #include "gpuopt/program/program.h"
@@ -205,6 +206,21 @@ inline void check_files(const DataFlags &data, const std::string &prefix) {
   check_readable(prefix + "tokens", data.tokens);
 }
 
+// Refuses to write results where they would be read as data.
+inline void refuse_results_in_data(const std::string &output_dir,
+                                   const DataFlags &data,
+                                   const std::string &prefix) {
+  std::vector<std::pair<std::string, std::string>> named = {
+      {prefix + "labels", data.labels}};
+  for (const auto &[input, path] : data.files)
+    named.emplace_back(prefix + "data", path);
+  for (const auto &[flag, value] : named)
+    if (const std::string why =
+            value.empty() ? "" : why_not_in_data(output_dir, flag, value);
+        !why.empty())
+      throw Error(why);
+}
+
 // Checks the groups of --param-group. Which parameters a group has is part of
 // the program, so it can have only those that it was compiled with.
 inline void check_param_groups(const Settings &s, const Program &program) {
@@ -309,6 +325,8 @@ inline Settings parse_settings(int argc, char **argv, const Program &program) {
   refuse_earlier_results(s);
   detail::check_files(s.train, "--");
   detail::check_files(s.eval, "--eval-");
+  detail::refuse_results_in_data(s.output_dir, s.train, "--");
+  detail::refuse_results_in_data(s.output_dir, s.eval, "--eval-");
   detail::check_readable("--weights", s.weights);
   detail::check_readable("--init-from", s.init_from);
   return s;
