@@ -218,6 +218,42 @@ TEST_F(ValidationClassesTest, NumbersOfTheTrainingAreAsMany) {
   EXPECT_EQ(run("a", flags), 0) << error;
 }
 
+TEST_F(ValidationClassesTest, AFolderMayHaveClassesThatTheTrainingLacks) {
+  write_first(3);
+  for (const char *name : {"cat", "dog", "owl"})
+    add("validation", name, 1);
+  for (uint8_t &label : labels)
+    label = std::min<uint8_t>(label, 1);
+  write_file(folder / "two.npy", npy("|u1", "(64,)", bytes_of(labels)));
+  EXPECT_EQ(run("a", {"--max-steps=2", "--labels", folder / "two.npy",
+                      "--eval-data", "x=" + folder / "x-some.npy",
+                      "--eval-labels", folder / "validation"}),
+            0)
+      << error;
+}
+
+TEST_F(ClassNamesTest, FewerThanTheModelHasAreTold) {
+  ASSERT_EQ(run_named("a"), 0) << error;
+  EXPECT_EQ(output.find("classes: "), std::string::npos) << output;
+  for (const auto &entry :
+       std::filesystem::directory_iterator(folder / "pictures/owl"))
+    std::filesystem::rename(entry.path(),
+                            std::filesystem::path(folder / "pictures/dog") /
+                                entry.path().filename());
+  std::filesystem::remove(folder / "pictures/owl");
+  const std::string note =
+      "classes: '" + folder / "pictures" +
+      "' has 2 sub-folders, but the model's output has 3 classes; no sample is "
+      "of those from 2 on\n";
+  ASSERT_EQ(run_named("b"), 0) << error;
+  EXPECT_NE(output.find(note), std::string::npos) << output;
+  // The gpuopt that has started the trainer has told it.
+  setenv(kAdvisorVariable, "gpuopt", /*replace=*/1);
+  ASSERT_EQ(run_named("c"), 0) << error;
+  unsetenv(kAdvisorVariable);
+  EXPECT_EQ(output.find(note), std::string::npos) << output;
+}
+
 TEST(ClassNames, AreOneListOrNone) {
   auto text_of = [](const std::vector<std::vector<std::string>> &all) {
     DataSources sources;

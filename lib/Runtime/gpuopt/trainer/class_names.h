@@ -34,6 +34,26 @@ inline std::string class_names_text(const DataSources &sources) {
   return text;
 }
 
+// Says that a folder of labels has fewer classes than the model's output; empty
+// if none has.
+inline std::string describe_fewer_classes(Table<InputInfo> inputs,
+                                          const DataSources &sources) {
+  for (size_t i = 0; i < sources.size(); i++) {
+    const std::vector<std::string> *names = sources[i]->class_names();
+    const InputInfo &fed = inputs.data[i],
+                    input = sources[i]->gives_classes ? classes_of(fed) : fed;
+    if (names && !is_fraction(input.tensor.type) &&
+        int64_t(names->size()) < input.index_limit)
+      return "classes: '" + sources[i]->path + "' has " +
+             std::to_string(names->size()) +
+             " sub-folders, but the model's output has " +
+             std::to_string(input.index_limit) +
+             " classes; no sample is of those from " +
+             std::to_string(names->size()) + " on";
+  }
+  return "";
+}
+
 namespace detail {
 // Returns how many classes labels have that are numbers in memory: one more
 // than the highest of them; 0 if that is not known.
@@ -54,12 +74,13 @@ inline int64_t classes_in(const InputInfo &fed, const DataSource &labels) {
   return count;
 }
 // Labels that are numbers cannot be compared with the names of a folder's
-// classes, but there must be as many.
+// classes. A folder that lacks one of these numbers would give the others wrong
+// ones. It may have more of them: labels need not have samples of each class.
 inline void match_class_count(const InputInfo &input, const DataSource &train,
                               const DataSource &eval) {
   const int64_t expected = classes_in(input, train),
                 found = int64_t(eval.class_names()->size());
-  if (expected > 0 && expected != found)
+  if (expected > found)
     throw Error("'" + eval.path + "' has " + std::to_string(found) +
                 " sub-folders, which number its classes by their names from 0 "
                 "to " +
@@ -166,20 +187,27 @@ inline void refuse_other_classes(const std::string &checkpoint,
                 "file if only the names are others");
 }
 
-// Warns of weights that have learnt other classes, or refuses them. Those of
+// Says that weights have learnt other classes; empty if they have not. Those of
 // another number of classes do not fit into a program, which is told of these.
-inline void warn_of_other_classes(const std::string &weights,
-                                  const std::string &now, bool is_strict,
-                                  const char *program) {
+inline std::string describe_other_classes(const std::string &weights,
+                                          const std::string &now) {
   const std::string file = std::filesystem::path(weights)
                                .replace_filename(kClassNamesFile)
                                .string(),
                     why = other_classes(file, now, /*has_all=*/false);
-  if (why.empty())
+  return why.empty()
+             ? ""
+             : "'--init-from' '" + weights +
+                   "' has learnt other classes, by '" + file + "': " + why;
+}
+
+// Warns of weights that have learnt other classes, or refuses them.
+inline void warn_of_other_classes(const std::string &weights,
+                                  const std::string &now, bool is_strict,
+                                  const char *program) {
+  const std::string text = describe_other_classes(weights, now);
+  if (text.empty())
     return;
-  const std::string text = "'--init-from' '" + weights +
-                           "' has learnt other classes, by '" + file +
-                           "': " + why;
   if (is_strict)
     throw Error(text);
   fprintf(

@@ -22,6 +22,7 @@ public:
     train_sources =
         SourceOpener(program.inputs, s.train, s.token_type, "--").open();
     names = class_names_text(train_sources);
+    fewer = describe_fewer_classes(program.inputs, train_sources);
     check_mix(program.inputs, program.batch_size, mix_options());
     if (!s.eval.given())
       return;
@@ -68,6 +69,8 @@ public:
   Loader &train() const { return *train_loader; }
   // Returns the lines of classes.txt; empty if the labels have no names.
   const std::string &class_names() const { return names; }
+  // Says that there are fewer classes than the model has; empty otherwise.
+  const std::string &fewer_classes() const { return fewer; }
   // Returns null if there are no validations.
   Loader *eval() const { return eval_loader.get(); }
 
@@ -88,6 +91,7 @@ private:
   const Program &program;
   const Settings &s;
   std::string names; // of the classes
+  std::string fewer;
   DataSources train_sources, eval_sources;
   std::unique_ptr<Loader> train_loader, eval_loader; // eval_loader: or null
 };

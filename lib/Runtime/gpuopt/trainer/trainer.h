@@ -336,6 +336,8 @@ private:
            static_cast<long long>(program.accumulation_steps),
            static_cast<long long>(program.batch_size),
            data.train().describe_epoch().c_str(), ctx.num_threads);
+    if (!getenv(kAdvisorVariable)) // gpuopt train has told it
+      say(data.fewer_classes());
     if (const std::string &path = checkpoints.start_path(); !path.empty())
       printf("resumes from '%s' after step %lld of %lld\n", path.c_str(),
              static_cast<long long>(step), static_cast<long long>(steps));
