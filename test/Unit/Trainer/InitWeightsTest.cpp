@@ -88,6 +88,36 @@ TEST_F(InitWeightsTest, NamesTensorsThatAreNotFinite) {
       << error;
 }
 
+TEST_F(InitWeightsTest, SaysHowToConvertOtherFormats) {
+  auto refusal = [&](const std::string &name, const std::string &content) {
+    write_file(folder / name, content);
+    EXPECT_EQ(run("a", {"--init-from", folder / name}), 1);
+    return error;
+  };
+  EXPECT_EQ(refusal("w.pt", "PK\3\4..."),
+            "tiny: error: '--init-from' '" + folder / "w.pt" +
+                "' is a file of torch.save, but a safetensors file is needed; "
+                "write one in Python: gpuopt.safetensors.write('" +
+                folder / "w.safetensors" +
+                "', {name: tensor.float().numpy() for name, tensor in "
+                "torch.load('" +
+                folder / "w.pt" + "', map_location='cpu').items()})\n");
+  EXPECT_NE(refusal("model.bin", "\x80\2...").find("is a file of torch.save"),
+            std::string::npos);
+  EXPECT_NE(refusal("w.npz", "PK\3\4...")
+                .find("is a file of numpy.savez, but a safetensors file is "
+                      "needed; write one in Python: gpuopt.safetensors.write("
+                      "'" +
+                      folder / "w.safetensors" + "', dict(numpy.load('" +
+                      folder / "w.npz" + "')))"),
+            std::string::npos);
+  EXPECT_NE(refusal("w.npy", npy("<f4", "(4, 3)", bytes_of(values)))
+                .find("is a file of numpy.save, but"),
+            std::string::npos);
+  EXPECT_NE(refusal("text", "none of them").find("is not a safetensors file"),
+            std::string::npos);
+}
+
 // A checkpoint has the weights already.
 TEST_F(InitWeightsTest, AResumedRunHasItsOwn) {
   write_safetensors(file, {tensor("weight", {4, 3})});

@@ -1,0 +1,53 @@
+// Files of weights that are no safetensors files, which a user may well have.
+#pragma once
+
+#include "gpuopt/data/mapped_file.h"
+
+#include <cstring>
+#include <string>
+
+namespace gpuopt {
+
+namespace detail {
+// What wrote a file, and the tensors in it as an expression of Python.
+struct OtherWeights {
+  std::string writer, tensors;
+};
+
+// Tells by the first bytes and the name of a file; empty if the format is not
+// known or if it is that of safetensors.
+inline OtherWeights other_weights(const MappedFile &file,
+                                  const std::string &ending) {
+  const auto begins = [&](const char *magic, size_t bytes) {
+    return file.bytes >= bytes && memcmp(file.data, magic, bytes) == 0;
+  };
+  const std::string quoted = "'" + file.path + "'";
+  if (begins("PK\3\4", 4) && ending == ".npz")
+    return {"numpy.savez", "dict(numpy.load(" + quoted + "))"};
+  if (begins("PK\3\4", 4) || begins("\x80\2", 2))
+    return {"torch.save", "{name: tensor.float().numpy() for name, tensor in "
+                          "torch.load(" +
+                              quoted + ", map_location='cpu').items()}"};
+  if (begins("\x93NUMPY", 6))
+    return {"numpy.save", "{'NAME OF THE WEIGHT': numpy.load(" + quoted + ")}"};
+  return {};
+}
+} // namespace detail
+
+// Refuses a file for --init-from that has weights in another format, and says
+// how to write them as safetensors.
+inline void refuse_other_weights(const MappedFile &file) {
+  const size_t dot = file.path.find_last_of("./");
+  const bool has_ending = dot != std::string::npos && file.path[dot] == '.';
+  const detail::OtherWeights found =
+      detail::other_weights(file, has_ending ? file.path.substr(dot) : "");
+  if (!found.writer.empty())
+    throw Error("'--init-from' '" + file.path + "' is a file of " +
+                found.writer +
+                ", but a safetensors file is needed; write one in Python: "
+                "gpuopt.safetensors.write('" +
+                file.path.substr(0, has_ending ? dot : std::string::npos) +
+                ".safetensors', " + found.tensors + ")");
+}
+
+} // namespace gpuopt
