@@ -16,6 +16,7 @@
 #include "Files/JoinPath.h"
 #include "Files/RuntimeFiles.h"
 #include "Files/ScratchFolder.h"
+#include "Flags/CudaDriver.h"
 #include "gpuopt/Analysis/Costs/DeviceModel.h"
 #include "gpuopt/Driver/Driver.h"
 #include "gpuopt/Support/WriteFile.h"
@@ -180,6 +181,8 @@ static Error writeDevice(const TargetInfo &target, Measured measured,
 }
 
 static Expected<int> calibrate(const CalibrateOptions &options) {
+  if (llvm::Error error = expectGpu(*options.target))
+    return std::move(error);
   std::string cache = buildCacheFolder(".");
   if (std::error_code code = sys::fs::create_directories(cache))
     return createStringError("cannot create '" + cache +

@@ -10,6 +10,7 @@
 #include "Files/DataFiles.h"
 #include "Files/JoinPath.h"
 #include "Files/OutputDirectory.h"
+#include "Flags/CudaDriver.h"
 #include "gpuopt/Driver/Driver.h"
 #include "gpuopt/predictor/result_folder.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_names.h"
@@ -50,6 +51,8 @@ static std::string lockFolder(const std::string &folder,
 }
 
 int gpuopt::predictModel(const DriverOptions &options) {
+  if (llvm::Error error = expectGpu(*options.target))
+    return failure(std::move(error));
   if (std::string why = whyNoResults(options); !why.empty())
     return failure(why);
   // The predictor takes the place of this program, and locks the folder itself.

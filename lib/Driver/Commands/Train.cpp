@@ -13,6 +13,7 @@
 #include "Files/JoinPath.h"
 #include "Files/OutputDirectory.h"
 #include "Files/ResultsLock.h"
+#include "Flags/CudaDriver.h"
 #include "gpuopt/Driver/Driver.h"
 #include "gpuopt/Support/WriteFile.h"
 #include "gpuopt/trainer/advice.h"
@@ -55,6 +56,9 @@ static std::vector<NamedData> dataOf(const DriverOptions &options) {
 }
 
 int gpuopt::trainModel(const DriverOptions &options) {
+  if (!options.compileTo)
+    if (llvm::Error error = expectGpu(*options.target))
+      return failure(std::move(error));
   DriverOptions compile = options;
   compile.resultsDir = options.outputDir;
   if (std::string why = whyNotInData(options.outputDir, dataOf(options));

@@ -78,3 +78,16 @@ Expected<GpuSupport> CudaDriver::support() const {
     return std::move(error);
   return GpuSupport{name, major, minor, int64_t(bytes), version};
 }
+
+Error gpuopt::expectGpu(const TargetInfo &target) {
+  if (!target.runs_on_gpu)
+    return Error::success();
+  Expected<CudaDriver> driver = CudaDriver::load();
+  if (driver)
+    return Error::success();
+  return createStringError(
+      "a program for --target=" + std::string(target.name) +
+      " cannot run on this machine: " + toString(driver.takeError()) +
+      "; choose --target=host, or have gpuopt compile write the program for "
+      "another machine");
+}

@@ -8,6 +8,7 @@
 #ifndef GPUOPT_LIB_DRIVER_FLAGS_CUDADRIVER_H
 #define GPUOPT_LIB_DRIVER_FLAGS_CUDADRIVER_H
 
+#include "gpuopt/settings/target_table.h"
 #include "llvm/Support/DynamicLibrary.h"
 #include "llvm/Support/Error.h"
 #include <cstdint>
@@ -49,6 +50,9 @@ private:
 
   llvm::sys::DynamicLibrary library;
 };
+
+/// Fails if a program for `target` would run on a GPU, and there is none here.
+llvm::Error expectGpu(const TargetInfo &target);
 
 } // namespace gpuopt
 
