@@ -64,24 +64,20 @@ static int compileTo(const DriverOptions &options, Compilation &compilation) {
 }
 
 /// Checks the data that `train` or `predict` was given against the model. The
-/// program would say the same, but only after it was built.
-static llvm::Error checkData(const DriverOptions &options, ModuleOp module) {
+/// program would say the same, but only after it was built. Returns the names
+/// of the labels' classes, a line each; empty: none.
+static llvm::Expected<std::string> checkData(const DriverOptions &options,
+                                             ModuleOp module) {
   if (options.data.isEmpty())
-    return llvm::Error::success();
-  bool validates = !options.evalData.isEmpty();
+    return "";
   if (llvm::Error error = checkInputs(module, options.data, "--"))
-    return error;
-  if (validates)
+    return std::move(error);
+  if (!options.evalData.isEmpty())
     if (llvm::Error error = checkInputs(module, options.evalData, "--eval-"))
-      return error;
+      return std::move(error);
   // A batch that is not full is trained on by no step, but predicted.
-  if (llvm::Error error =
-          checkContents(module, options.data, "--",
-                        /*fillsLast=*/options.pipeline.step.inference))
-    return error;
-  return validates ? checkContents(module, options.evalData, "--eval-",
-                                   /*fillsLast=*/true)
-                   : llvm::Error::success();
+  return checkContents(module, options.data, options.evalData,
+                       /*fillsLast=*/options.pipeline.step.inference);
 }
 
 /// Fails if trained weights cannot be read, or if the model that was found
@@ -229,12 +225,13 @@ int gpuopt::compileModel(const DriverOptions &options) {
     return compilation.exitStatus();
   ModuleOp module = compilation.getModule();
   emission.alive = aliveInParts(module, parts);
-  if (llvm::Error error = checkData(options, module))
-    return failure(std::move(error));
+  llvm::Expected<std::string> classNames = checkData(options, module);
+  if (!classNames)
+    return failure(classNames.takeError());
   emission.modelHash = compilation.getModelHash().str();
   emission.graphHash = compilation.getGraphHash().str();
   emission.compiled = decidingFlags(options.pipeline);
-  if (llvm::Error error = checkResume(options, module, emission))
+  if (llvm::Error error = checkStart(options, module, emission, *classNames))
     return failure(std::move(error));
   FailureOr<ProgramFiles> files = emitProgram(module, emission);
   if (failed(files))

@@ -10,6 +10,7 @@
 #include "Files/DataShapes.h"
 #include "Files/JoinPath.h"
 #include "Files/RunFiles.h"
+#include "Flags/Notes.h"
 #include "gpuopt/Dialect/Device/IR/BatchSize.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_names.h"
@@ -108,10 +109,7 @@ static std::optional<InputShape::Range> indicesOf(device::BufferOp buffer) {
                            range.getIgnored().value_or(INT64_MIN)};
 }
 
-Error gpuopt::checkContents(mlir::ModuleOp module, const DataGiven &data,
-                            StringRef prefix, bool fillsLast) {
-  if (namesParquet(data)) // The program looks at its data when it starts.
-    return Error::success();
+static std::vector<InputShape> inputsOf(mlir::ModuleOp module) {
   std::vector<InputShape> inputs;
   for (device::BufferOp buffer : module.getOps<device::BufferOp>()) {
     bool isLabels = buffer.getKind() == device::BufferKind::Labels;
@@ -123,10 +121,31 @@ Error gpuopt::checkContents(mlir::ModuleOp module, const DataGiven &data,
     inputs.push_back({buffer.getExternalName()->str(), element, type.getShape(),
                       isLabels, indicesOf(buffer)});
   }
-  std::string problem = problemOfFiles(
-      inputs,
-      {data.files, data.labels, data.tokens, data.tokenType, data.transform,
-       data.skipsBadRecords, data.mixup, data.cutmix},
-      prefix.str(), device::batchSizeOf(module), /*padsLast=*/fillsLast);
-  return problem.empty() ? Error::success() : createStringError(problem);
+  return inputs;
+}
+
+static DataPaths pathsOf(const DataGiven &data, const std::string &prefix) {
+  return {prefix,         data.files,     data.labels,          data.tokens,
+          data.tokenType, data.transform, data.skipsBadRecords, data.mixup,
+          data.cutmix};
+}
+
+Expected<std::string> gpuopt::checkContents(mlir::ModuleOp module,
+                                            const DataGiven &data,
+                                            const DataGiven &evalData,
+                                            bool fillsLast) {
+  // The program looks at Parquet files when it starts.
+  if (namesParquet(data))
+    return "";
+  std::optional<DataPaths> evalPaths;
+  if (!evalData.isEmpty() && !namesParquet(evalData))
+    evalPaths = pathsOf(evalData, "--eval-");
+  DataFindings found =
+      lookAtData(inputsOf(module), pathsOf(data, "--"), evalPaths,
+                 device::batchSizeOf(module), fillsLast);
+  if (!found.problem.empty())
+    return createStringError(found.problem);
+  if (!found.note.empty())
+    addNote(found.note);
+  return found.classNames;
 }

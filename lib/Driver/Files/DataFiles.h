@@ -24,9 +24,12 @@ llvm::Error checkInputs(mlir::ModuleOp module, const DataGiven &data,
 
 /// Fails if the content of the files is not what the inputs need: types,
 /// shapes, the number of samples, indices and labels. Validation needs no full
-/// batch, since it repeats the last sample.
-llvm::Error checkContents(mlir::ModuleOp module, const DataGiven &data,
-                          llvm::StringRef prefix, bool fillsLast);
+/// batch, since it repeats the last sample; nor does training if `fillsLast`.
+/// Returns the names of the labels' classes, a line each; empty: none.
+llvm::Expected<std::string> checkContents(mlir::ModuleOp module,
+                                          const DataGiven &data,
+                                          const DataGiven &evalData,
+                                          bool fillsLast);
 
 /// Returns whether a flag names a column of Parquet files, which the programs
 /// alone can read.

@@ -10,6 +10,7 @@
 #include "gpuopt/data/check_ahead.h"
 #include "gpuopt/data/mix.h"
 #include "gpuopt/data/sources.h"
+#include "gpuopt/trainer/class_names.h"
 
 using namespace gpuopt;
 
@@ -62,32 +63,49 @@ bool gpuopt::namesPictures(const std::string &text) {
              : is_folder(text);
 }
 
-std::string gpuopt::problemOfFiles(const std::vector<InputShape> &inputs,
-                                   const DataPaths &paths,
-                                   const std::string &prefix, int64_t batchSize,
-                                   bool padsLast) {
+/// Opens data and checks them; throws an error of the trainer's.
+static DataSources openSources(Table<InputInfo> table, const DataPaths &paths,
+                               int64_t batchSize, bool padsLast) {
+  DataFlags flags;
+  for (const std::string &input : paths.inputs)
+    flags.add(paths.prefix + "data", input);
+  flags.labels = paths.labels;
+  flags.tokens = paths.tokens;
+  flags.transform = paths.transform;
+  DataSources sources =
+      SourceOpener(table, flags, paths.tokenType, paths.prefix).open();
+  check_samples(sources, batchSize, padsLast);
+  check_mix(table, batchSize, {paths.mixup, paths.cutmix});
+  for (size_t i = 0; i < sources.size() && !paths.skipsBadRecords; ++i) {
+    check_indices(table.data[i], *sources[i]);
+    if (sources[i]->samples() > 0)
+      sources[i]->check(0);
+  }
+  return sources;
+}
+
+DataFindings gpuopt::lookAtData(const std::vector<InputShape> &inputs,
+                                const DataPaths &paths,
+                                const std::optional<DataPaths> &evalPaths,
+                                int64_t batchSize, bool padsLast) {
   std::vector<InputInfo> described(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i)
     if (!describe(inputs[i], described[i]))
-      return ""; // the trainer will say what it makes of it
+      return {}; // the trainer will say what it makes of it
   Table<InputInfo> table;
   table.data = described.data();
   table.count = int(described.size());
+  DataFindings found;
   try {
-    DataFlags flags;
-    for (const std::string &input : paths.inputs)
-      flags.add(prefix + "data", input);
-    flags.labels = paths.labels;
-    flags.tokens = paths.tokens;
-    flags.transform = paths.transform;
-    const DataSources sources =
-        SourceOpener(table, flags, paths.tokenType, prefix).open();
-    check_samples(sources, batchSize, padsLast);
-    check_mix(table, batchSize, {paths.mixup, paths.cutmix});
-    for (size_t i = 0; i < sources.size() && !paths.skipsBadRecords; ++i)
-      check_indices(described[i], *sources[i]);
+    const DataSources sources = openSources(table, paths, batchSize, padsLast);
+    found.note = describe_fewer_classes(table, sources);
+    found.classNames = class_names_text(sources);
+    if (evalPaths)
+      match_classes(
+          table, sources,
+          openSources(table, *evalPaths, batchSize, /*padsLast=*/true));
   } catch (const std::exception &error) {
-    return error.what();
+    found.problem = error.what();
   }
-  return "";
+  return found;
 }

@@ -38,6 +38,7 @@ struct InputShape {
 /// The things that the flags of the trainer say about the data of training or
 /// of validation.
 struct DataPaths {
+  std::string prefix; ///< With which these flags begin: "--" or "--eval-".
   std::vector<std::string> inputs; ///< "INPUT=FILE"
   std::string labels, tokens, tokenType, transform;
   bool skipsBadRecords = false; ///< Bad ones are not looked for.
@@ -55,12 +56,22 @@ bool isParquet(const std::string &text);
 /// tar files.
 bool namesPictures(const std::string &text);
 
-/// Returns why the trainer would refuse the files, or nothing if it would
-/// accept them. Checks names, types, shapes, the number of samples, and indices
-/// and labels in the first GiB of each file. The flags begin with `prefix`.
-std::string problemOfFiles(const std::vector<InputShape> &inputs,
-                           const DataPaths &paths, const std::string &prefix,
-                           int64_t batchSize, bool padsLast);
+/// What a trainer would say of its data.
+struct DataFindings {
+  std::string problem;    ///< Why it would refuse them; empty: it would not.
+  std::string note;       ///< Empty: none.
+  std::string classNames; ///< Of the labels, a line each; empty: none.
+};
+
+/// Looks at the data of training and, if there are any, of validation. Checks
+/// names, types, shapes, the number of samples, the size of the first picture,
+/// and indices and labels in the first GiB of each file. `padsLast` is whether
+/// the last sample is repeated where too few are there for a batch; validations
+/// do so in any case.
+DataFindings lookAtData(const std::vector<InputShape> &inputs,
+                        const DataPaths &paths,
+                        const std::optional<DataPaths> &evalPaths,
+                        int64_t batchSize, bool padsLast);
 
 } // namespace gpuopt
 

@@ -8,12 +8,11 @@
 #include "Files/ResumedRun.h"
 
 #include "gpuopt/trainer/checkpoints/resume.h"
+#include "gpuopt/trainer/class_names.h"
 
 using namespace gpuopt;
 
-/// Returns the checkpoint that the trainer would take if nothing of it is
-/// damaged; nothing if there is none.
-static std::string firstCheckpoint(const ResumingRun &run) {
+std::string gpuopt::firstCheckpoint(const ResumingRun &run) {
   if (run.resume != "auto")
     return run.resume;
   const auto found = finished_checkpoints_in(run.outputDir);
@@ -50,7 +49,8 @@ std::string gpuopt::whyNotResumed(const ResumingRun &run) {
     now.samples = saved.samples; // which the trainer compares
     now.model = run.model;
     now.settings = run.settings;
-    refuse_other_run(checkpoint, saved, now);
+    refuse_other_run(checkpoint, saved, now, run.source);
+    refuse_other_classes(checkpoint, run.classNames);
   } catch (const Error &error) {
     // All of a checkpoint is read only where it would be refused.
     return isWhole(checkpoint) ? error.what() : "";

@@ -27,10 +27,16 @@ struct ResumingRun {
   std::string outputDir; ///< In which --resume=auto looks.
   std::string optimizer;
   int64_t accumulationSteps = 1;
-  int64_t batchSize = 0;                       ///< 0: not known yet.
-  std::string model;                           ///< Its hash; empty: not known.
+  int64_t batchSize = 0; ///< 0: not known yet.
+  std::string model;     ///< Its hash; empty: not known.
+  std::string source; ///< The file of the checkpoint's model; empty: not known.
+  std::string classNames; ///< Of the labels, a line each; empty: none.
   std::map<std::string, std::string> settings; ///< Those that are known.
 };
+
+/// Returns the checkpoint that the trainer would look at first; nothing if
+/// there is none.
+std::string firstCheckpoint(const ResumingRun &run);
 
 /// Returns why the trainer would refuse to go on, as far as it can be told;
 /// else nothing. A damaged checkpoint is left to the trainer, which takes an

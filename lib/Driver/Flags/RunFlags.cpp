@@ -7,6 +7,7 @@
 
 #include "Files/DataFiles.h"
 #include "Files/DataShapes.h"
+#include "Files/InitialWeights.h"
 #include "Files/TrainedPictures.h"
 #include "Flags/FlagGroups.h"
 #include "Flags/SettingFlags.h"
@@ -80,10 +81,9 @@ static bool validates(const TrainingSettings &settings) {
          !settings.eval_tokens.empty();
 }
 
-/// Checks the files that the trainer will read, so that errors in them are
+/// Checks the files that the program will read, so that errors in them are
 /// reported before anything is compiled.
-static Error checkData(const TrainingSettings &settings,
-                       const EmissionOptions &emission) {
+static Error checkNamedFiles(const TrainingSettings &settings) {
   if (Error error = joinErrors(checkFiles(data), checkFiles(evalData)))
     return error;
   for (const char *name : {"labels", "tokens", "eval-labels", "eval-tokens",
@@ -95,6 +95,15 @@ static Error checkData(const TrainingSettings &settings,
                             : checkReadable(name, file))
         return error;
     }
+  std::string why;
+  if (isGiven("init-from"))
+    why = whyNoWeightsIn(settings.init_from);
+  return why.empty() ? Error::success() : createStringError(why);
+}
+
+/// Checks which data the program is given.
+static Error checkData(const TrainingSettings &settings,
+                       const EmissionOptions &emission) {
   auto isSet = [](const std::string &name) {
     return name == "data" ? !data.empty() : isGiven(name);
   };
@@ -112,7 +121,7 @@ static Error checkData(const TrainingSettings &settings,
   if (trainCommand() && !validates(settings) && !emission.evalMetrics.empty())
     return createStringError(std::string("--eval-metrics") +
                              kNeedsValidationData);
-  return Error::success();
+  return checkNamedFiles(settings);
 }
 
 /// Fails if a flag is given without one that it needs.

@@ -436,7 +436,12 @@ TEST_F(ResumeTest, ComparesWhatWasCompiled) {
   expect_refusal("c", {from},
                  checkpoint +
                      "another model: its graph and constants have the hash "
-                     "00ff, but those of this program have 11ff");
+                     "00ff, but those of this program have 11ff; it was saved "
+                     "after step 2 of 2 of a run; go on with that model, name "
+                     "a checkpoint of this one by --resume, or begin a new run "
+                     "in another --output-dir, with the weights that fit by "
+                     "--init-from='" +
+                     folder / "a/checkpoint-2/model.safetensors" + "'");
 }
 
 // Returns what a run `now` is warned of that goes on from a checkpoint.

@@ -49,15 +49,36 @@ inline void refuse_difference(const std::string &checkpoint,
     throw Error("'" + checkpoint + "' is of a run with " + what + " " + saved +
                 ", but this one has " + now);
 }
+// Says of which model a checkpoint is, and what to do. `source` is the file of
+// that model; empty: not known.
+inline std::string describe_other_model(const std::string &checkpoint,
+                                        const RunState &saved,
+                                        const RunState &now,
+                                        const std::string &source) {
+  return "'" + checkpoint +
+         "' is of another model: its graph and constants have the hash " +
+         read_model_hash(saved.model).digits +
+         ", but those of this program have " +
+         read_model_hash(now.model).digits + "; it was saved after step " +
+         std::to_string(saved.step) + " of " + std::to_string(saved.max_steps) +
+         " of a run" +
+         (source.empty() ? "" : " of the model '" + source + "'") +
+         "; go on with that model, name a checkpoint of this one by --resume, "
+         "or begin a new run in another --output-dir, with the weights that "
+         "fit by --init-from='" +
+         checkpoint + "/" + kModelFile + "'";
+}
 // The settings that give each batch its samples, and what is minimised: the
 // best loss so far is of the same kind.
 inline constexpr const char *kFixedSettings[] = {"seed", "shuffle", "loss"};
 } // namespace detail
 
 // Refuses a checkpoint whose place in the data, or whose optimizer, means
-// something else in this run.
+// something else in this run. `source` is the file of the checkpoint's model;
+// empty: not known.
 inline void refuse_other_run(const std::string &checkpoint,
-                             const RunState &saved, const RunState &now) {
+                             const RunState &saved, const RunState &now,
+                             const std::string &source = "") {
   auto refuse = [&](const char *what, int64_t a, int64_t b) {
     detail::refuse_difference(checkpoint, what, std::to_string(a),
                               std::to_string(b));
@@ -68,12 +89,7 @@ inline void refuse_other_run(const std::string &checkpoint,
   refuse("--gradient-accumulation-steps", saved.accumulation_steps,
          now.accumulation_steps);
   if (are_other_models(saved.model, now.model))
-    throw Error(
-        "'" + checkpoint +
-        "' is of another model: its graph and constants have the hash " +
-        read_model_hash(saved.model).digits +
-        ", but those of this program have " +
-        read_model_hash(now.model).digits);
+    throw Error(detail::describe_other_model(checkpoint, saved, now, source));
   if (saved.samples > 0) // programs that others call know of no samples
     refuse("a number of samples of", saved.samples, now.samples);
   for (const char *name : detail::kFixedSettings)

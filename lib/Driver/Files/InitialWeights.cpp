@@ -1,0 +1,78 @@
+//===- InitialWeights.cpp - The weights that a run begins with ------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Files/InitialWeights.h"
+
+#include "gpuopt/trainer/checkpoints/init_weights.h"
+#include "gpuopt/trainer/class_names.h"
+
+using namespace gpuopt;
+
+/// Reads a type as `WeightShape` spells it; returns false if weights of that
+/// type are not known.
+static bool parseType(const std::string &name, Type &type) {
+  constexpr struct {
+    const char *name;
+    Type type;
+  } types[] = {{"f64", Type::F64},   {"f32", Type::F32}, {"f16", Type::F16},
+               {"bf16", Type::BF16}, {"i64", Type::I64}, {"i32", Type::I32},
+               {"i1", Type::Bool}};
+  for (const auto &known : types)
+    if (name == known.name) {
+      type = known.type;
+      return true;
+    }
+  return false;
+}
+
+/// Describes a tensor as a program does; returns false if that cannot be done.
+static bool describe(const WeightShape &weight, StateInfo &state) {
+  TensorInfo &tensor = state.tensor;
+  state.kind = StateKind::Parameter;
+  tensor.name = weight.name.c_str();
+  tensor.rank = int(weight.shape.size());
+  if (weight.shape.size() > size_t(kMaxDims) ||
+      weight.savedAs.size() > size_t(kMaxNames) ||
+      !parseType(weight.type, tensor.type))
+    return false;
+  std::copy(weight.shape.begin(), weight.shape.end(), tensor.shape);
+  tensor.bytes = size_t(tensor.elements()) * size_of(tensor.type);
+  for (size_t i = 0; i < weight.savedAs.size(); ++i)
+    state.saved_as[i] = weight.savedAs[i].c_str();
+  return true;
+}
+
+std::string gpuopt::whyNoWeightsIn(const std::string &path) {
+  try {
+    const MappedFile file(path);
+    refuse_other_weights(file);
+    read_safetensors(file);
+  } catch (const std::exception &error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string gpuopt::whyNotBegun(const std::string &path,
+                                const std::vector<WeightShape> &weights,
+                                bool isStrict, const std::string &classNames) {
+  std::vector<StateInfo> described(weights.size());
+  for (size_t i = 0; i < weights.size(); ++i)
+    if (!describe(weights[i], described[i]))
+      return ""; // the trainer will say what it makes of it
+  Table<StateInfo> states;
+  states.data = described.data();
+  states.count = int(described.size());
+  try {
+    if (path.empty())
+      return "";
+    match_init_weights(MappedFile(path), states, isStrict);
+    return isStrict ? describe_other_classes(path, classNames) : "";
+  } catch (const std::exception &error) {
+    return error.what();
+  }
+}
