@@ -94,6 +94,9 @@ std::optional<DiffOptions> collectDiff();
 /// Returns the shell of `completion`.
 std::string collectCompletion();
 
+/// Fails if there is nothing at the path of the model.
+llvm::Error checkModelExists();
+
 // Each file puts its part into the options. They are called in this order:
 // later ones read what earlier ones have put there.
 llvm::Error collectTarget(DriverOptions &options);

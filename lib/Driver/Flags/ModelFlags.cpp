@@ -149,6 +149,13 @@ static Error collectConstantInput(StringRef text, OnnxImportOptions &options) {
                : createStringError("input '" + name + "' is given twice");
 }
 
+Error gpuopt::checkModelExists() {
+  sys::fs::file_status status;
+  std::error_code code = sys::fs::status(model, status);
+  return code ? createStringError(model + ": cannot be read: " + code.message())
+              : Error::success();
+}
+
 Error gpuopt::collectModel(DriverOptions &options) {
   options.model = model;
   if (predictCommand())

@@ -121,6 +121,8 @@ static Error checkData(const TrainingSettings &settings,
   if (trainCommand() && !validates(settings) && !emission.evalMetrics.empty())
     return createStringError(std::string("--eval-metrics") +
                              kNeedsValidationData);
+  if (Error error = checkModelExists())
+    return error;
   return checkNamedFiles(settings);
 }
 
