@@ -55,52 +55,106 @@ static std::vector<NamedData> dataOf(const DriverOptions &options) {
   return named;
 }
 
+namespace {
+
+/// The folder of a training's results, and where its program goes.
+struct ResultsFolder {
+  std::string path;
+  /// Is held until the trainer takes the place of this program, and then locks
+  /// the folder itself.
+  std::shared_ptr<void> lock;
+  /// Of an overwriting run, removes what it has written if this program ends.
+  std::shared_ptr<void> next;
+  std::string base; ///< Where the program and its plan go.
+
+  std::string program() const { return OutputDirectory::programBelow(base); }
+};
+
+} // namespace
+
+/// Takes the folder of the results. Has the settings start a killed run anew
+/// where --resume=auto means that.
+static Error takeFolder(TrainingSettings &settings, ResultsFolder &folder) {
+  if (Error error = OutputDirectory::checkResults(folder.path, settings))
+    return error;
+  bool restarts = false;
+  if (std::string problem =
+          lockResults(folder.path, settings.resume, folder.lock, restarts);
+      !problem.empty())
+    return createStringError(problem);
+  if (restarts) {
+    settings.resume.clear();
+    settings.overwrite_output_dir = true;
+  }
+  // What a killed run had set aside may have been put back.
+  if (Error error = OutputDirectory::checkResults(folder.path, settings))
+    return error;
+  folder.base = folder.path;
+  std::string problem;
+  if (is_overwriting(folder.path, settings.resume,
+                     settings.overwrite_output_dir))
+    folder.base = createNextFolder(folder.path, folder.next, problem);
+  return problem.empty() ? Error::success() : createStringError(problem);
+}
+
+/// Writes the plan beside the program, where commands look for that of a run.
+static Error writePlan(const ResultsFolder &folder) {
+  std::string from = joinPath(folder.program(), kPlanFile),
+              plan = joinPath(folder.base, kPlanFile);
+  auto text = MemoryBuffer::getFile(from);
+  if (!text)
+    return createStringError("cannot read '" + from +
+                             "': " + text.getError().message());
+  if (Error error = writeFile(plan, (*text)->getBuffer()))
+    return createStringError("cannot write '" + plan +
+                             "': " + toString(std::move(error)));
+  return Error::success();
+}
+
+/// Fails if the program would replace a user's files in the place that it
+/// takes.
+static Error checkProgramsPlace(const ResultsFolder &folder) {
+  if (!folder.next)
+    return Error::success();
+  return OutputDirectory::checkReplaced(
+      OutputDirectory::programBelow(folder.path),
+      files_of_program(folder.program()));
+}
+
 int gpuopt::trainModel(const DriverOptions &options) {
   if (!options.compileTo)
     if (llvm::Error error = expectGpu(*options.target))
       return failure(std::move(error));
   DriverOptions compile = options;
   compile.resultsDir = options.outputDir;
+  TrainingSettings &settings = compile.emission.settings;
   if (std::string why = whyNotInData(options.outputDir, dataOf(options));
       !why.empty())
     return failure(why);
-  if (Error error = OutputDirectory::checkResults(options.outputDir,
-                                                  options.emission.settings))
-    return failure(std::move(error));
-  std::shared_ptr<void> lock;
-  // The lock is held until the trainer takes the place of this program, and
-  // then locks the folder itself.
-  if (std::string problem =
-          options.compileTo ? "" : lockResults(options.outputDir, lock);
-      !problem.empty())
-    return failure(problem);
-  // Results that a killed run had moved away may have come back.
-  if (Error error = OutputDirectory::checkResults(options.outputDir,
-                                                  options.emission.settings))
+  ResultsFolder folder;
+  folder.path = options.outputDir;
+  if (Error error = options.compileTo ? OutputDirectory::checkResults(
+                                            options.outputDir, settings)
+                                      : takeFolder(settings, folder))
     return failure(std::move(error));
   if (Error error = checkResume(compile))
     return failure(std::move(error));
-  std::string program = OutputDirectory::programBelow(options.outputDir);
-  compile.outputDir = program;
+  compile.outputDir = folder.program();
   if (int status = compileModel(compile); status || options.compileTo)
     return status;
+  if (Error error = checkProgramsPlace(folder))
+    return failure(std::move(error));
   auto executable = buildProgram(
-      program, *options.target, buildCacheFolder(options.outputDir),
+      folder.program(), *options.target, buildCacheFolder(options.outputDir),
       {kTrainerExecutable, "the trainer",
        namesParquet(options.data) || namesParquet(options.evalData)});
   if (!executable)
     return failure(executable.takeError());
-  std::string plan = joinPath(options.outputDir, kPlanFile);
-  auto text = MemoryBuffer::getFile(joinPath(program, kPlanFile));
-  if (!text)
-    return failure("cannot read '" + program +
-                   "/plan.json': " + text.getError().message());
-  if (Error error = writeFile(plan, (*text)->getBuffer()))
-    return failure("cannot write '" + plan +
-                   "': " + toString(std::move(error)));
-  std::vector<std::string> command{*executable,
-                                   "--weights=" + joinPath(program, kModelFile),
-                                   "--output-dir=" + options.outputDir};
+  if (Error error = writePlan(folder))
+    return failure(std::move(error));
+  std::vector<std::string> command{
+      *executable, "--weights=" + joinPath(folder.program(), kModelFile),
+      "--output-dir=" + options.outputDir};
   // The executable may have been built with other defaults.
   for (std::string &flag :
        defaultFlags(options.emission.settings, kindOf(options.pipeline)))

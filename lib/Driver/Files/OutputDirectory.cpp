@@ -14,7 +14,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -67,11 +66,6 @@ static Error checkTarget(StringRef path,
                            "another one or remove it");
 }
 
-/// The first line of the mark; the names of the files that gpuopt wrote follow
-/// it.
-static constexpr StringLiteral
-    kMarkTitle("Written by gpuopt, which replaces what is listed here:\n");
-
 static std::vector<std::string> namesIn(StringRef folder) {
   std::vector<std::string> names;
   std::error_code code;
@@ -85,13 +79,8 @@ static std::vector<std::string> namesIn(StringRef folder) {
 /// Returns what others have put into the folder of a program: builds, results,
 /// notes.
 static std::vector<std::string> othersIn(StringRef folder) {
-  auto mark = MemoryBuffer::getFile(joinPath(folder, kProgramMark));
-  StringRef listed = mark ? (*mark)->getBuffer() : "";
-  if (!listed.consume_front(kMarkTitle))
-    return {};
-  SmallVector<StringRef> own;
-  listed.split(own, '\n');
-  std::vector<std::string> names = namesIn(folder);
+  std::vector<std::string> own = files_of_program(folder.str()),
+                           names = namesIn(folder);
   llvm::erase_if(names,
                  [&](StringRef name) { return is_contained(own, name); });
   return names;
@@ -105,6 +94,11 @@ Error OutputDirectory::checkResults(StringRef path,
                                     const TrainingSettings &settings) {
   if (Error error = checkTarget(path, holds_results))
     return error;
+  for (const auto &[flag, value] :
+       {std::pair("--init-from", settings.init_from),
+        std::pair("--resume", settings.resume)})
+    if (std::string why = why_not_read(flag, value, path.str()); !why.empty())
+      return createStringError(why);
   if (std::string why = why_not_anew(path.str(), settings.resume,
                                      settings.overwrite_output_dir);
       !why.empty())
@@ -168,16 +162,24 @@ Error OutputDirectory::copyFolder(StringRef from, StringRef name) {
   return code ? failure("cannot read", from, code) : Error::success();
 }
 
-Error OutputDirectory::commit() {
-  std::vector<std::string> names = namesIn(files), kept = othersIn(target);
-  for (const std::string &name : kept)
+Error OutputDirectory::checkReplaced(StringRef path,
+                                     ArrayRef<std::string> names) {
+  for (const std::string &name : othersIn(path))
     if (is_contained(names, name))
       return createStringError(
-          "'" + joinPath(target, name) +
+          "'" + joinPath(path, name) +
           "' was not written by gpuopt and would be replaced; move it");
+  return Error::success();
+}
+
+Error OutputDirectory::commit() {
+  std::vector<std::string> names = namesIn(files), kept = othersIn(target);
+  if (Error error = checkReplaced(target, names))
+    return error;
   names.push_back(kProgramMark);
   if (Error error =
-          write(kProgramMark, kMarkTitle.str() + join(names, "\n") + "\n"))
+          write(kProgramMark,
+                (Twine(kProgramTitle) + "\n" + join(names, "\n") + "\n").str()))
     return error;
   // The old folder is removed only once the new one is in its place.
   std::string old = scratch.pathOf("old");

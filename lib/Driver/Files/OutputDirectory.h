@@ -28,6 +28,10 @@ public:
   /// or mix its checkpoints with others, unless it is told to.
   static llvm::Error checkResults(llvm::StringRef path,
                                   const TrainingSettings &settings);
+  /// Fails if a file in the folder of a program that gpuopt has not written has
+  /// one of the names of a new program's files.
+  static llvm::Error checkReplaced(llvm::StringRef path,
+                                   llvm::ArrayRef<std::string> names);
   static std::string programBelow(llvm::StringRef path);
   /// Fails as `check` does.
   static llvm::Expected<OutputDirectory> create(llvm::StringRef path);

@@ -13,13 +13,14 @@
 using namespace gpuopt;
 
 std::string gpuopt::lockResults(const std::string &folder,
-                                std::shared_ptr<void> &lock) {
+                                const std::string &resume,
+                                std::shared_ptr<void> &lock, bool &restarts) {
   try {
     lock = std::make_shared<OutputFolder>(folder);
-    if (settle_earlier_results(folder, /*discards=*/false))
-      fprintf(stderr, "gpuopt: note: %s\n",
-              describe_putting_back(folder, "the run that was to replace them")
-                  .c_str());
+    const Recovery recovery = recover_results(folder, resume);
+    restarts = recovery.restarts;
+    if (!recovery.text.empty())
+      fprintf(stderr, "gpuopt: note: %s\n", recovery.text.c_str());
   } catch (const std::exception &error) {
     return error.what();
   }
@@ -28,4 +29,17 @@ std::string gpuopt::lockResults(const std::string &folder,
 
 bool gpuopt::areResultsLocked(const std::string &folder) {
   return OutputFolder::is_locked(folder);
+}
+
+std::string gpuopt::createNextFolder(const std::string &results,
+                                     std::shared_ptr<void> &created,
+                                     std::string &problem) {
+  try {
+    auto earlier = std::make_shared<EarlierResults>(results, "", "gpuopt");
+    earlier->begin();
+    created = std::move(earlier);
+  } catch (const std::exception &error) {
+    problem = error.what();
+  }
+  return detail::next_folder(results);
 }

@@ -28,6 +28,20 @@ struct EarlierResultsTest : TrainerTest {
         contents[path.substr((folder / "a").size())] = read_file(path);
     return contents;
   }
+  // Returns the names of the files that are not as the earlier run has left
+  // them.
+  std::string changes() const {
+    const auto now = files();
+    std::string names;
+    for (const auto &[name, text] : now)
+      if (const auto at = earlier.find(name);
+          at == earlier.end() || at->second != text)
+        names += name + " ";
+    for (const auto &[name, text] : earlier)
+      if (!now.count(name))
+        names += "no " + name + " ";
+    return names;
+  }
   bool has(const std::string &name) const {
     return std::filesystem::exists(folder / ("a/" + name));
   }
@@ -51,19 +65,20 @@ struct EarlierResultsTest : TrainerTest {
       tiny::at<float>(memory, tiny::kOffWeight)[11] = -INFINITY;
     };
   }
-  std::string is_back(const std::string &run) const {
-    return "the results of the earlier run are back in '" + folder / "a" +
-           "', because " + run + " has saved nothing; its metrics are in '" +
+  std::string are_put_back(const std::string &run) const {
+    return "the results of the earlier run are put back in '" + folder / "a" +
+           "', because " + run +
+           " has saved nothing; what that has left is in '" +
            folder / "a/failed-run" + "'\n";
   }
   std::map<std::string, std::string> earlier;
 };
 
-TEST_F(EarlierResultsTest, AreKeptAfterAnInterrupt) {
+TEST_F(EarlierResultsTest, StaySetAsideAfterAnInterrupt) {
   before_update(2, [] { detail::interrupted = 1; });
   ASSERT_EQ(run_anew(), 0) << error;
   detail::interrupted = 0;
-  EXPECT_NE(error.find("the results of the earlier run are kept in '" +
+  EXPECT_NE(error.find("the results of the earlier run stay set aside in '" +
                        folder / "a/.gpuopt-earlier" + "' until a next run"),
             std::string::npos)
       << error;
@@ -81,11 +96,11 @@ TEST_F(EarlierResultsTest, AreKeptAfterAnInterrupt) {
   EXPECT_FALSE(has(".gpuopt-earlier"));
 }
 
-TEST_F(EarlierResultsTest, ComeBackAfterADivergence) {
+TEST_F(EarlierResultsTest, ArePutBackAfterADivergence) {
   lose_weights();
   ASSERT_EQ(run_anew(), kDiverged) << error;
-  EXPECT_EQ(files(), earlier);
-  EXPECT_NE(error.find("tiny: " + is_back("this run")), std::string::npos)
+  EXPECT_EQ(changes(), "");
+  EXPECT_NE(error.find("tiny: " + are_put_back("this run")), std::string::npos)
       << error;
   EXPECT_EQ(losses("a/failed-run").size(), 2u);
   // The next one takes the place of that.
@@ -93,11 +108,11 @@ TEST_F(EarlierResultsTest, ComeBackAfterADivergence) {
   EXPECT_EQ(losses("a/failed-run").size(), 1u);
 }
 
-TEST_F(EarlierResultsTest, ComeBackAfterAnError) {
+TEST_F(EarlierResultsTest, ArePutBackAfterAnError) {
   before_update(2, [] { throw Error("the device is lost"); });
   ASSERT_EQ(run_anew(), 1);
-  EXPECT_EQ(files(), earlier);
-  EXPECT_NE(error.find(is_back("this run")), std::string::npos) << error;
+  EXPECT_EQ(changes(), "");
+  EXPECT_NE(error.find(are_put_back("this run")), std::string::npos) << error;
 }
 
 TEST_F(EarlierResultsTest, AreHiddenWhileNothingIsSaved) {
@@ -125,7 +140,7 @@ TEST_F(EarlierResultsTest, GoWithTheFirstCheckpoint) {
   EXPECT_TRUE(has("checkpoint-1"));
 }
 
-TEST_F(EarlierResultsTest, ComeBackAfterAKill) {
+TEST_F(EarlierResultsTest, ArePutBackAfterAKill) {
   static std::string out, killed;
   out = folder / "a", killed = folder / "killed";
   before_update(2, [] { copy(out, killed); });
@@ -136,13 +151,14 @@ TEST_F(EarlierResultsTest, ComeBackAfterAKill) {
   EXPECT_TRUE(has(".gpuopt-earlier/model.safetensors"));
   // The next run finds them, and is refused as before.
   ASSERT_EQ(run("a", {"--max-steps=3"}), 1);
-  EXPECT_EQ(error.rfind("tiny: " + is_back("the run that was to replace them") +
-                            "tiny: error: '--output-dir' '" + folder / "a" +
-                            "' has checkpoints of an earlier run",
-                        0),
-            0u)
+  EXPECT_EQ(
+      error.rfind("tiny: " + are_put_back("the run that was to replace them") +
+                      "tiny: error: '--output-dir' '" + folder / "a" +
+                      "' has checkpoints of an earlier run",
+                  0),
+      0u)
       << error;
-  EXPECT_EQ(files(), earlier);
+  EXPECT_EQ(changes(), "");
   EXPECT_EQ(losses("a/failed-run").size(), 1u);
   program.update = tiny::update;
   ASSERT_EQ(run("a", {"--max-steps=5", "--resume=auto", "--ema-decay=0.9"}), 0)
@@ -153,35 +169,159 @@ TEST_F(EarlierResultsTest, ComeBackAfterAKill) {
 TEST_F(EarlierResultsTest, GoAfterAKillBehindTheFirstCheckpoint) {
   copy(folder / "a", folder / "copy");
   std::filesystem::rename(folder / "copy", folder / "a/.gpuopt-earlier");
-  EXPECT_FALSE(settle_earlier_results(folder / "a"));
-  EXPECT_EQ(files(), earlier);
+  // Checkpoints alone are enough to go on from.
+  std::filesystem::remove(folder / "a/model.safetensors");
+  std::filesystem::remove(folder / "a/ema.safetensors");
+  EXPECT_FALSE(has_killed_overwriting_run(folder / "a"));
+  EXPECT_FALSE(put_back_unless_saved(folder / "a").is_done);
+  EXPECT_FALSE(has("model.safetensors"));
+  ASSERT_EQ(run("a", {"--max-steps=6", "--resume=auto"}), 0) << error;
+  EXPECT_FALSE(has(".gpuopt-earlier") || has(".gpuopt-removed"));
+  EXPECT_EQ(losses("a").size(), 6u);
 }
 
 // A kill may come between any two of the files that are moved.
-TEST_F(EarlierResultsTest, ComeBackFromHalfWay) {
+TEST_F(EarlierResultsTest, ArePutBackFromHalfWay) {
   const std::string part = folder / "a/.gpuopt-earlier.part";
   for (const char *name :
        {"model.safetensors", "checkpoint-2", "metrics.jsonl"}) {
     std::filesystem::create_directory(part);
     std::filesystem::rename(folder / ("a/" + std::string(name)),
                             part + "/" + name);
-    EXPECT_TRUE(settle_earlier_results(folder / "a")) << name;
-    EXPECT_EQ(files(), earlier) << name;
+    EXPECT_TRUE(put_back_unless_saved(folder / "a").is_done) << name;
+    EXPECT_EQ(changes(), "") << name;
     EXPECT_FALSE(has("failed-run") || has(".gpuopt-earlier.part"));
   }
+}
+
+// A run may be killed when what an interrupt had kept is being removed.
+TEST_F(EarlierResultsTest, ArePutBackBesideOlderOnes) {
+  std::filesystem::create_directory(folder / "a/.gpuopt-earlier");
+  std::filesystem::create_directory(folder / "a/.gpuopt-earlier.part");
+  for (const char *name :
+       {"model.safetensors", "ema.safetensors", "checkpoint-2", "checkpoint-4"})
+    std::filesystem::rename(
+        folder / ("a/" + std::string(name)),
+        folder / ("a/.gpuopt-earlier.part/" + std::string(name)));
+  EXPECT_TRUE(put_back_unless_saved(folder / "a").is_done);
+  EXPECT_EQ(changes(), "");
 }
 
 TEST_F(EarlierResultsTest, WhatCannotBeMovedIsTold) {
   const std::string part = folder / "a/.gpuopt-earlier.part";
   write_file(part, "not a folder");
   EXPECT_EQ(error_of([&] { set_earlier_results_aside(folder / "a"); }),
-            "--overwrite-output-dir cannot move '" +
-                folder / "a/metrics.jsonl" + "' to '" + part +
-                "/metrics.jsonl': Not a directory");
+            "--overwrite-output-dir cannot create '" + part +
+                "': Not a directory");
   const std::string name(300, 'x'); // longer than names may be
+  EXPECT_EQ(error_of([&] { detail::rename_result(part, folder / name); }),
+            "--overwrite-output-dir cannot move '" + part + "' to '" +
+                folder / name + "': File name too long");
   EXPECT_EQ(error_of([&] { detail::remove_results(name); }),
             "--overwrite-output-dir cannot remove '" + name +
                 "': File name too long");
+  std::filesystem::remove(part);
+  std::filesystem::create_directory(folder / "a/.gpuopt-earlier");
+  EXPECT_EQ(error_of([&] { detail::names_in(name); }),
+            "cannot read '" + name + "': File name too long");
+}
+
+//===----------------------------------------------------------------------===//
+// A program that gpuopt train has written
+//===----------------------------------------------------------------------===//
+
+struct ProgramSetAsideTest : EarlierResultsTest {
+  ProgramSetAsideTest() {
+    write_program(folder / "a", "old");
+    write_file(folder / "a/program/notes.txt", "the user's");
+    earlier = files();
+  }
+  // Writes a program and its plan to a folder as gpuopt train does.
+  void write_program(const std::string &to, const std::string &what) {
+    std::filesystem::create_directories(to + "/program/gpuopt");
+    write_file(to + "/plan.json", what);
+    write_file(to + "/program/gpuopt/runtime.h", what);
+    write_file(to + "/program/" + what + ".cpp", what);
+    std::filesystem::copy(folder / "start", to + "/program/model.safetensors");
+    write_file(to + "/program/.gpuopt", std::string(kProgramTitle) +
+                                            "\n.gpuopt\ngpuopt\n" + what +
+                                            ".cpp\nmodel.safetensors\n");
+  }
+  // Runs a new program as gpuopt train does.
+  int run_new_program(std::vector<std::string> more = {}) {
+    write_program(folder / "a/.gpuopt-next", "new");
+    more.insert(
+        more.begin(),
+        {"--weights", folder / "a/.gpuopt-next/program/model.safetensors"});
+    return run_anew(std::move(more));
+  }
+  std::string text_of(const std::string &name) const {
+    return read_file(folder / ("a/" + name));
+  }
+};
+
+TEST_F(ProgramSetAsideTest, GoesWithTheResults) {
+  static std::string out;
+  out = folder / "a";
+  before_update(2, [] {
+    EXPECT_EQ(read_file(out + "/.gpuopt-earlier/program/old.cpp"), "old");
+    EXPECT_EQ(read_file(out + "/.gpuopt-earlier/plan.json"), "old");
+    EXPECT_EQ(read_file(out + "/program/gpuopt/runtime.h"), "new");
+    EXPECT_FALSE(std::filesystem::exists(out + "/.gpuopt-next"));
+  });
+  ASSERT_EQ(run_new_program(), 0) << error;
+  EXPECT_EQ(text_of("program/new.cpp"), "new");
+  EXPECT_EQ(text_of("program/notes.txt"), "the user's");
+  EXPECT_EQ(text_of("plan.json"), "new");
+  EXPECT_FALSE(has("program/old.cpp") || has(".gpuopt-earlier") ||
+               has(".gpuopt-removed"));
+}
+
+// Whoever repeats a run by its run.json finds its weights.
+TEST(ProgramInItsPlace, HasItsWeightsThere) {
+  EXPECT_EQ(in_its_place("--weights=a/.gpuopt-next/program/model.safetensors"),
+            "--weights=a/program/model.safetensors");
+  EXPECT_EQ(in_its_place("--max-steps=3"), "--max-steps=3");
+}
+
+TEST_F(ProgramSetAsideTest, IsPutBackWithTheResults) {
+  lose_weights();
+  ASSERT_EQ(run_new_program(), kDiverged) << error;
+  EXPECT_EQ(changes(), "");
+  EXPECT_EQ(text_of("failed-run/plan.json"), "new");
+  EXPECT_EQ(text_of("failed-run/program/gpuopt/runtime.h"), "new");
+  EXPECT_TRUE(holds_results(folder / "a/failed-run"));
+}
+
+TEST_F(ProgramSetAsideTest, StaysIfTheRunDoesNotBegin) {
+  EXPECT_EQ(run_new_program({"--data", "x=" + folder / "none.npy"}), 1);
+  EXPECT_EQ(changes(), "") << "a flag is wrong";
+  write_file(folder / "bad", "no weights");
+  EXPECT_EQ(run_new_program({"--init-from", folder / "bad"}), 1);
+  EXPECT_EQ(changes(), "") << "weights cannot be loaded";
+  EXPECT_FALSE(has("failed-run"));
+}
+
+// A trainer that was built by hand brings no program.
+TEST_F(ProgramSetAsideTest, StaysWithoutAnother) {
+  lose_weights();
+  ASSERT_EQ(run_anew(), kDiverged);
+  EXPECT_EQ(changes(), "");
+  EXPECT_FALSE(has("failed-run/plan.json") || has("failed-run/program"));
+  program.update = tiny::update;
+  ASSERT_EQ(run_anew(), 0) << error;
+  EXPECT_EQ(text_of("program/old.cpp") + text_of("plan.json"), "oldold");
+}
+
+// A kill may come between any two of the files that take their places.
+TEST_F(ProgramSetAsideTest, IsPutBackFromHalfWay) {
+  write_program(folder / "a/.gpuopt-next", "new");
+  set_earlier_results_aside(folder / "a");
+  std::filesystem::remove(folder / "a/plan.json");
+  std::filesystem::remove(folder / "a/program/new.cpp");
+  EXPECT_TRUE(put_back_unless_saved(folder / "a").is_done);
+  EXPECT_EQ(changes(), "");
+  EXPECT_EQ(text_of("failed-run/program/gpuopt/runtime.h"), "new");
 }
 
 } // namespace

@@ -184,9 +184,9 @@ inline constexpr SettingInfo kRunSettings[] = {
     detail::run(
         "overwrite-output-dir", &detail::S::overwrite_output_dir, {},
         "the results of an earlier run in the output folder, "
-        "checkpoints among them, are removed once the new run has saved "
-        "a checkpoint or its weights; without it, a run that would replace "
-        "weights is refused"),
+        "checkpoints among them, are set aside, and removed once the new run "
+        "has saved a checkpoint or its weights; without it, a run that would "
+        "replace weights is refused"),
     detail::file("weights", &detail::S::weights, kTrainer | kPredicting,
                  "model.safetensors to start from (default: that of the "
                  "program)",

@@ -1,32 +1,25 @@
-// --overwrite-output-dir: what an earlier run has left makes way once the new
-// one has saved something of its own. Until then it lies in a hidden folder,
-// from which it is put back if the new run ends without:
+// --overwrite-output-dir: what an earlier run has left is set aside when the
+// new run begins its first step, and removed once that has saved something of
+// its own. If the new run ends without, the earlier results are put back, and
+// what the new one has left moves to the folder failed-run. Whoever holds the
+// lock of the output folder next can tell by its hidden folders what a killed
+// run has left:
 //
-//   .gpuopt-earlier.part  some of the results are there and the others in their
-//                         places; nothing is in the place of another one
+//   .gpuopt-next          an overwriting run has begun, and has not set the
+//                         earlier results aside
+//   .gpuopt-earlier.part  some of the earlier results are there and the others
+//                         in their places; nothing is in the place of another
 //   .gpuopt-earlier       all of them are there, and those of the new run are
 //                         written to their places
 //
-// A folder changes from one to the other by being renamed. So whoever holds the
-// lock of the output folder next can tell what a killed run has left, and puts
-// it right (settle_earlier_results).
+// The earlier results are put back then as well or, by --resume=auto, stay set
+// aside while the killed run starts anew (recover_results).
 #pragma once
 
-#include "gpuopt/trainer/checkpoints/checkpoint_folder.h"
-#include "gpuopt/trainer/class_names.h"
-#include "gpuopt/trainer/metrics.h"
-#include "gpuopt/trainer/profiling/profile_files.h"
-#include "gpuopt/trainer/profiling/verdict.h"
-#include "gpuopt/trainer/signals.h"
+#include "gpuopt/trainer/run_results.h"
 
 namespace gpuopt {
 
-// The results that belong to one run alone, besides checkpoints and the names
-// of classes. Once a run has one of the first, the earlier results are no
-// longer needed; it writes the others before that.
-constexpr const char *kSavedResults[] = {kModelFile, kAveragesFile};
-constexpr const char *kUnsavedResults[] = {kMetricsFile, kProfileFolder,
-                                           kRunTraitsFile};
 // What is left of a run that was to replace another one and saved nothing.
 constexpr char kFailedRunFolder[] = "failed-run";
 
@@ -34,184 +27,264 @@ namespace detail {
 inline std::string earlier_folder(const std::string &output_dir) {
   return output_dir + "/" + kEarlierFolder;
 }
-inline void move_result(const std::string &from, const std::string &to) {
-  std::error_code code;
-  std::filesystem::rename(from, to, code);
-  if (code)
-    throw Error("--overwrite-output-dir cannot move '" + from + "' to '" + to +
-                "': " + code.message());
+inline std::string next_folder(const std::string &output_dir) {
+  return output_dir + "/" + kNextFolder;
 }
-inline void remove_results(const std::string &path) {
+inline bool exists(const std::string &path) {
   std::error_code code;
-  std::filesystem::remove_all(path, code);
-  if (code)
-    throw Error("--overwrite-output-dir cannot remove '" + path +
-                "': " + code.message());
+  return std::filesystem::exists(path, code);
 }
-inline void move_results(const std::vector<std::string> &paths,
-                         const std::string &folder) {
-  std::error_code code;
-  std::filesystem::create_directory(folder, code);
-  for (const std::string &path : paths)
-    move_result(path, folder + path.substr(path.rfind('/')));
-}
-// Returns the paths of what is in a folder.
-inline std::vector<std::string> paths_in(const std::string &folder) {
-  std::vector<std::string> paths;
-  std::error_code code;
-  std::filesystem::directory_iterator at(folder, code), end;
-  for (; !code && at != end; at.increment(code))
-    paths.push_back(at->path().string());
-  if (code)
-    throw Error("cannot read '" + folder + "': " + code.message());
-  return paths;
-}
-inline std::vector<std::string> unsaved_results(const std::string &output_dir) {
-  std::vector<std::string> paths;
-  std::error_code code;
-  for (const char *name : kUnsavedResults)
-    if (std::filesystem::exists(output_dir + "/" + name, code))
-      paths.push_back(output_dir + "/" + name);
-  return paths;
-}
-// Whether a run has saved weights or a whole checkpoint.
-inline bool has_saved(const std::string &output_dir) {
-  std::error_code code;
-  for (const char *name : kSavedResults)
-    if (std::filesystem::exists(output_dir + "/" + name, code))
-      return true;
-  for (const CheckpointFolder &checkpoint : checkpoints_in(output_dir))
-    if (std::filesystem::exists(checkpoint.path + "/" + kChecksumsFile, code))
-      return true;
-  return false;
-}
-inline void finish_putting_back(const std::string &output_dir) {
+
+// Moves what is set aside back to its place.
+inline void move_back(const std::string &output_dir) {
   const std::string part = earlier_folder(output_dir) + kPartSuffix;
-  for (const std::string &path : paths_in(part))
-    move_result(path, output_dir + path.substr(path.rfind('/')));
+  move_results(all_results_in(part), part, output_dir);
   remove_results(part);
   sync_folder(output_dir);
 }
-} // namespace detail
 
-// Moves the results of an earlier run into the hidden folder, so that none of
-// them stands beside those of the next one.
-inline void set_earlier_results_aside(const std::string &output_dir) {
-  std::vector<std::string> paths = detail::unsaved_results(output_dir);
-  std::error_code code;
-  for (const CheckpointFolder &checkpoint : checkpoints_in(output_dir))
-    paths.push_back(checkpoint.path);
-  for (const char *name : kSavedResults)
-    if (std::filesystem::exists(output_dir + "/" + name, code))
-      paths.push_back(output_dir + "/" + name);
-  if (detail::has_names_of_run(output_dir))
-    paths.push_back(output_dir + "/" + kClassNamesFile);
-  if (paths.empty())
-    return;
-  const std::string folder = detail::earlier_folder(output_dir);
-  detail::move_results(paths, folder + kPartSuffix);
-  detail::remove_results(folder); // what an interrupt had kept
-  detail::move_result(folder + kPartSuffix, folder);
+// Returns the folder for what is left of a failed run, which is not there yet:
+// the one before makes way, but for files of others.
+inline std::string free_failed_folder(const std::string &output_dir) {
+  for (int number = 1;; number++) {
+    const std::string folder = output_dir + "/" + kFailedRunFolder +
+                               (number > 1 ? "-" + std::to_string(number) : "");
+    if (exists(folder + "/" + kResultsMark)) {
+      for (const std::string &name : results_in(folder, /*has_program=*/true))
+        remove_results(folder + "/" + name);
+      remove_empty_folders(folder);
+      remove_results(folder + "/" + kResultsMark);
+      rmdir(folder.c_str()); // unless it has files of others
+    }
+    if (!exists(folder))
+      return folder;
+  }
+}
+// Moves what the run has left for which results are set aside to a folder of
+// its own, and returns that; empty if there is nothing. A kill in between
+// leaves some of it in a folder with another name, from which this goes on.
+inline std::string move_failed_run(const std::string &output_dir) {
+  const std::string part = output_dir + "/." + kFailedRunFolder + kPartSuffix;
+  const bool has_program =
+      exists(earlier_folder(output_dir) + "/" + kProgramFolder);
+  const auto left = results_in(output_dir, has_program);
+  if (left.empty() && !exists(part))
+    return "";
+  for (const std::string &name : left)
+    remove_results(part + "/" + name); // of a run that was killed before
+  copy_mark(output_dir, part);
+  move_results(left, output_dir, part);
+  const std::string folder = free_failed_folder(output_dir);
+  rename_result(part, folder);
   sync_folder(output_dir);
+  return folder;
 }
 
-// Removes the results that were set aside, if the run that replaces them has
-// saved something and unless `discards` is false. Otherwise puts them back and
-// moves what that run has left to a folder of its own. Returns whether they
-// were put back. Whoever calls this holds the lock of the folder.
-inline bool settle_earlier_results(const std::string &output_dir,
-                                   bool discards = true) {
-  const std::string folder = detail::earlier_folder(output_dir);
+// Removes what is set aside. It gets another name first: what cannot be removed
+// is not in the way of a later run.
+inline void remove_earlier(const std::string &output_dir) {
+  if (!exists(earlier_folder(output_dir)))
+    return;
+  const std::string folder = output_dir + "/" + kRemovedFolder;
+  std::string target;
+  for (int number = 1; target.empty() || exists(target); number++)
+    target = folder + "/" + std::to_string(number);
+  create_folder(folder);
+  rename_result(earlier_folder(output_dir), target);
+  sync_folder(output_dir);
   std::error_code code;
-  const bool is_moved = std::filesystem::exists(folder, code);
-  if (is_moved && detail::has_saved(output_dir)) {
-    if (discards)
-      detail::remove_results(folder);
-    return false;
+  for (const std::string &name : names_in(target))
+    std::filesystem::remove_all(target + "/" + name, code);
+  std::filesystem::remove_all(target, code);
+  if (code)
+    throw Error("the results of the earlier run cannot all be removed: what is "
+                "left of them is in '" +
+                target + "' (" + code.message() + "); remove it yourself");
+  rmdir(folder.c_str()); // unless more is left there
+}
+} // namespace detail
+
+// Sets aside what an earlier run has left, with its program if that of this run
+// waits to take its place, which then takes it.
+inline void set_earlier_results_aside(const std::string &output_dir) {
+  const std::string folder = detail::earlier_folder(output_dir),
+                    part = folder + kPartSuffix,
+                    next = detail::next_folder(output_dir);
+  const bool has_program = detail::exists(next + "/" + kProgramFolder);
+  const auto results = results_in(output_dir, has_program);
+  // Where a killed run starts anew, they are set aside already.
+  const bool are_aside = detail::exists(folder) && !has_saved(output_dir);
+  if (!results.empty() && !are_aside) {
+    copy_mark(output_dir, part);
+    if (has_program) // tells that the program in its place is of this run
+      detail::create_folder(part + "/" + kProgramFolder);
+    move_results(results, output_dir, part);
+    detail::remove_earlier(output_dir); // what an interrupt had kept
+    detail::rename_result(part, folder);
+    sync_folder(output_dir);
   }
-  if (is_moved) {
-    const auto left = detail::unsaved_results(output_dir);
-    const std::string failed = output_dir + "/" + kFailedRunFolder;
-    if (!left.empty()) {
-      detail::remove_results(failed);
-      detail::move_results(left, failed);
-    }
-    detail::move_result(folder, folder + kPartSuffix);
+  if (has_program)
+    move_results(all_results_in(next), next, output_dir);
+  detail::remove_results(next);
+}
+
+// What became of results that were set aside.
+struct PutBack {
+  bool is_done = false;
+  std::string failed; // the folder of what the other run has left, or empty
+};
+
+// Puts back what is set aside if the run has saved nothing for which that was
+// done. With `stays`, only what that run has left makes way. Whoever calls this
+// holds the lock of the folder.
+inline PutBack put_back_unless_saved(const std::string &output_dir,
+                                     bool stays = false) {
+  const std::string folder = detail::earlier_folder(output_dir),
+                    part = folder + kPartSuffix;
+  PutBack put_back;
+  if (!detail::exists(part)) {
+    if (!detail::exists(folder) || has_saved(output_dir))
+      return put_back;
+    put_back.failed = detail::move_failed_run(output_dir);
+    if (stays)
+      return put_back;
+    detail::rename_result(folder, part);
+    sync_folder(output_dir);
   }
-  if (!std::filesystem::exists(folder + kPartSuffix, code))
-    return false;
-  detail::finish_putting_back(output_dir);
-  return true;
+  detail::move_back(output_dir);
+  put_back.is_done = true;
+  return put_back;
 }
 
 // Says that this was done. `run` is the one that has saved nothing.
-inline std::string describe_putting_back(const std::string &output_dir,
-                                         const char *run) {
-  std::error_code code;
-  const std::string failed = output_dir + "/" + kFailedRunFolder;
-  return "the results of the earlier run are back in '" + output_dir +
+inline std::string describe_put_back(const std::string &output_dir,
+                                     const PutBack &put_back, const char *run) {
+  return "the results of the earlier run are put back in '" + output_dir +
          "', because " + run + " has saved nothing" +
-         (std::filesystem::exists(failed, code)
-              ? "; its metrics are in '" + failed + "'"
-              : "");
+         (put_back.failed.empty()
+              ? ""
+              : "; what that has left is in '" + put_back.failed + "'");
+}
+
+// What a run finds in its output folder.
+struct Recovery {
+  bool restarts = false; // whether it starts an overwriting run anew
+  std::string text;      // what is to be said of it; empty: nothing
+};
+
+// Puts right what an overwriting run has left that was killed before it saved
+// anything: puts back what it had set aside or, with --resume=auto, has the
+// next run start it anew. Whoever calls this holds the lock of the folder.
+inline Recovery recover_results(const std::string &output_dir,
+                                const std::string &resume) {
+  Recovery recovery;
+  recovery.restarts =
+      resume == "auto" && has_killed_overwriting_run(output_dir);
+  const PutBack put_back = put_back_unless_saved(output_dir, recovery.restarts);
+  if (recovery.restarts)
+    recovery.text =
+        "the last run in '" + output_dir +
+        "' was to replace the results of the earlier one and was killed before "
+        "it saved anything; --resume=auto starts it anew from step 0, and the "
+        "earlier results are removed once it has saved something" +
+        (put_back.failed.empty() ? ""
+                                 : "; what the killed run has left is in '" +
+                                       put_back.failed + "'");
+  else if (put_back.is_done)
+    recovery.text = describe_put_back(output_dir, put_back,
+                                      "the run that was to replace them");
+  detail::remove_results(detail::next_folder(output_dir));
+  return recovery;
 }
 
 // The results of an earlier run, for one that takes their place.
 class EarlierResults {
 public:
-  EarlierResults(const std::string &output_dir, const char *program)
-      : output_dir(output_dir), program(program) {}
+  // `weights` tells whether `gpuopt train` has begun the run: the program then
+  // waits to take its place.
+  EarlierResults(const std::string &output_dir, const std::string &weights,
+                 const char *program)
+      : output_dir(output_dir), program(program),
+        is_begun(waits_in_next_folder(weights, output_dir)),
+        has_next(is_begun) {}
+  // A run that an error ends before its first step has changed nothing.
+  ~EarlierResults() {
+    std::error_code code;
+    if (has_next)
+      std::filesystem::remove_all(detail::next_folder(output_dir), code);
+  }
+  EarlierResults(const EarlierResults &) = delete;
+  EarlierResults &operator=(const EarlierResults &) = delete;
 
+  // Puts right what a killed run has left, and says so. Returns whether this
+  // run starts that one anew.
+  bool recover(const std::string &resume) {
+    Recovery recovery;
+    if (is_begun) // gpuopt train has done so
+      recovery.restarts = resume == "auto";
+    else
+      recovery = recover_results(output_dir, resume);
+    if (!recovery.text.empty())
+      fprintf(stderr, "%s: %s\n", program, recovery.text.c_str());
+    are_aside = detail::exists(detail::earlier_folder(output_dir));
+    return recovery.restarts;
+  }
+  // Notes that an overwriting run has begun.
+  void begin() {
+    has_next = true;
+    detail::create_folder(detail::next_folder(output_dir));
+    sync_folder(output_dir);
+  }
   void set_aside() {
     are_aside = true; // or some of them
     set_earlier_results_aside(output_dir);
+    has_next = false;
   }
-  // Puts back what was set aside if nothing has been saved since, and removes
-  // it otherwise, unless `discards` is false because this run has saved nothing
-  // of its own. No checkpoint is being written. A run goes on if this fails.
-  // After an interrupt nothing is removed: the folder may have been the wrong
-  // one.
-  void settle(bool discards = true) {
+  // This run has saved something: what is set aside is removed. After an
+  // interrupt it is not: the folder may have been the wrong one. A run goes on
+  // if this fails.
+  void saved(bool is_interrupted) {
     if (!are_aside)
       return;
     are_aside = false;
-    if (detail::interrupted && detail::has_saved(output_dir)) {
-      fprintf(stderr,
-              "%s: because of the interrupt, the results of the earlier run "
-              "are kept in '%s' until a next run in '%s' saves its own\n",
-              program, detail::earlier_folder(output_dir).c_str(),
-              output_dir.c_str());
-      return;
-    }
-    try {
-      if (settle_earlier_results(output_dir, discards))
-        tell("this run");
-    } catch (const std::exception &error) {
-      fprintf(stderr, "%s: warning: %s\n", program, error.what());
-    }
+    if (is_interrupted)
+      return tell("because of the interrupt, the results of the earlier run "
+                  "stay set aside in '" +
+                  detail::earlier_folder(output_dir) +
+                  "' until a next run in '" + output_dir +
+                  "' saves its own; move that folder to another place to have "
+                  "the earlier run back");
+    attempt([&] { detail::remove_earlier(output_dir); });
   }
-  // Puts back what a run that was killed had set aside, if it has saved
-  // nothing. Returns whether anything is put back. What stays aside goes once
-  // this run has saved something.
-  bool settle_killed_run() {
-    const bool are_back =
-        settle_earlier_results(output_dir, /*discards=*/false);
-    if (are_back)
-      tell("the run that was to replace them");
-    std::error_code code;
-    are_aside =
-        std::filesystem::exists(detail::earlier_folder(output_dir), code);
-    return are_back;
+  // This run ends: what is set aside is put back if nothing has been saved. No
+  // checkpoint is being written.
+  void ended() {
+    if (!are_aside)
+      return;
+    are_aside = false;
+    attempt([&] {
+      if (const PutBack done = put_back_unless_saved(output_dir); done.is_done)
+        tell(describe_put_back(output_dir, done, "this run"));
+    });
   }
 
 private:
-  void tell(const char *run) const {
-    fprintf(stderr, "%s: %s\n", program,
-            describe_putting_back(output_dir, run).c_str());
+  template <class F>
+  void attempt(F f) const {
+    try {
+      f();
+    } catch (const std::exception &error) {
+      tell(std::string("warning: ") + error.what());
+    }
+  }
+  void tell(const std::string &text) const {
+    fprintf(stderr, "%s: %s\n", program, text.c_str());
   }
 
   const std::string output_dir;
   const char *const program; // its name
+  const bool is_begun;       // by gpuopt train
+  bool has_next;             // until the earlier results are set aside
   bool are_aside = false;
 };
 

@@ -27,6 +27,8 @@ namespace gpuopt {
 
 // The folder of event files below that of the results.
 constexpr char kEventFolder[] = "tensorboard";
+// The begin of their names, by which TensorBoard knows them.
+constexpr char kEventPrefix[] = "events.out.tfevents.";
 
 namespace detail {
 
@@ -83,8 +85,8 @@ public:
     const std::string folder = output_dir + "/" + kEventFolder;
     char host[256] = "localhost";
     gethostname(host, sizeof host - 1);
-    path = folder + "/events.out.tfevents." + std::to_string(int64_t(now())) +
-           "." + host + "." + std::to_string(getpid()) + ".0";
+    path = folder + "/" + kEventPrefix + std::to_string(int64_t(now())) + "." +
+           host + "." + std::to_string(getpid()) + ".0";
     std::error_code code;
     std::filesystem::create_directories(folder, code);
     file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);

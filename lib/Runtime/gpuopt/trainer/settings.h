@@ -306,11 +306,28 @@ inline void refuse_earlier_results(const Settings &s) {
     throw Error("'--output-dir' " + why);
 }
 
-inline Settings parse_settings(int argc, char **argv, const Program &program) {
-  Settings s;
-  detail::set_defaults(program, s);
+namespace detail {
+// Checks what the flags name: the output folder, and files to read.
+inline void check_paths(const Settings &s) {
+  OutputFolder::check(s.output_dir);
+  for (const auto &[flag, path] :
+       {std::pair("--weights", s.weights),
+        std::pair("--init-from", s.init_from), std::pair("--resume", s.resume)})
+    if (const std::string why = why_not_read(flag, path, s.output_dir);
+        !why.empty())
+      throw Error(why);
+  refuse_earlier_results(s);
+  check_files(s.train, "--");
+  check_files(s.eval, "--eval-");
+  refuse_results_in_data(s.output_dir, s.train, "--");
+  refuse_results_in_data(s.output_dir, s.eval, "--eval-");
+  check_readable("--weights", s.weights);
+  check_readable("--init-from", s.init_from);
+}
+inline void parse_flags(int argc, char **argv, const Program &program,
+                        Settings &s) {
   Flags flags;
-  detail::declare_flags(flags, s, program);
+  declare_flags(flags, s, program);
   flags.parse_all(argc, argv);
   s.train.labels = s.labels, s.train.tokens = s.tokens;
   s.eval.labels = s.eval_labels, s.eval.tokens = s.eval_tokens;
@@ -318,17 +335,24 @@ inline Settings parse_settings(int argc, char **argv, const Program &program) {
   s.eval.transform = s.eval.given()
                          ? eval_transform_of(s.transform, s.eval_transform)
                          : s.eval_transform;
-  detail::choose_warmup(flags, s);
-  detail::check_ranges(s, kind_of(program));
-  detail::check_together(flags, s, program);
-  OutputFolder::check(s.output_dir);
-  refuse_earlier_results(s);
-  detail::check_files(s.train, "--");
-  detail::check_files(s.eval, "--eval-");
-  detail::refuse_results_in_data(s.output_dir, s.train, "--");
-  detail::refuse_results_in_data(s.output_dir, s.eval, "--eval-");
-  detail::check_readable("--weights", s.weights);
-  detail::check_readable("--init-from", s.init_from);
+  choose_warmup(flags, s);
+  check_ranges(s, kind_of(program));
+  check_together(flags, s, program);
+  check_paths(s);
+}
+} // namespace detail
+
+inline Settings parse_settings(int argc, char **argv, const Program &program) {
+  Settings s;
+  detail::set_defaults(program, s);
+  try {
+    detail::parse_flags(argc, argv, program, s);
+  } catch (const std::exception &) {
+    std::error_code code; // a run that does not begin leaves nothing
+    if (waits_in_next_folder(s.weights, s.output_dir))
+      std::filesystem::remove_all(s.output_dir + "/" + kNextFolder, code);
+    throw;
+  }
   return s;
 }
 

@@ -30,13 +30,14 @@ class Trainer {
 public:
   Trainer(const Program &program, Settings settings)
       : program(program), s(std::move(settings)),
+        earlier(s.output_dir, s.weights, program.name),
         session(program, int(kStagingIsDevice ? s.num_threads : 0)),
         ctx(session.ctx),
         waiting(parse_wait_policy(s.wait_policy), ctx.num_threads),
         averages(program, s.ema_decay), measured(program), profiles(program, s),
         data(program, s), checkpoints(program, s),
-        outcome(program, s, checkpoints), earlier(s.output_dir, program.name),
-        summary(ctx, program, s), progress(s.logging_steps), warnings(program) {
+        outcome(program, s, checkpoints), summary(ctx, program, s),
+        progress(s.logging_steps), warnings(program) {
     session.use_attention_library(s.attention_library);
     if (kStagingIsDevice)
       flush_denormals(ctx.num_threads, s.flush_denormals);
@@ -46,33 +47,31 @@ public:
   int run() {
     refuse_named_ranges(s.nvtx);
     data.open();
-    folder = std::make_unique<OutputFolder>(s.output_dir);
-    if (earlier.settle_killed_run()) // what is back may be in the way
-      refuse_earlier_results(s);
-    checkpoints.find_start();
+    const bool overwrites = enter_folder();
     step = begun_at();
     summary.begin_at(step);
     prepare();
+    note_signals();
     Metrics metrics(s.output_dir, kind_of(program).optimizer == "muon",
                     checkpoints.starts_in_output() ? step : 0);
-    if (s.report_to == kReportToTensorBoard)
-      events = std::make_unique<EventFile>(s.output_dir, step);
-    announce();
-    note_signals();
-    start = Clock::now();
     try {
+      if (overwrites)
+        earlier.set_aside();
+      open_outputs();
+      announce();
+      start = Clock::now();
       const bool is_whole = train(metrics);
       progress.clear();
       const int status = is_whole ? finish(metrics) : kDiverged;
       if (status == kDiverged)
         metrics.ended(outcome.diverged_at(), kEndedByDivergence);
       profiles.end();
-      earlier.settle(/*discards=*/false);
+      earlier.ended();
       return status;
     } catch (const std::exception &) {
       keep_finished(metrics);
       checkpoints.end(/*waits=*/true);
-      earlier.settle(/*discards=*/false);
+      earlier.ended();
       throw;
     }
   }
@@ -83,6 +82,23 @@ private:
   using Clock = std::chrono::steady_clock;
   static double milliseconds(Clock::time_point from, Clock::time_point to) {
     return std::chrono::duration<double, std::milli>(to - from).count();
+  }
+
+  // Takes the output folder, and finds the checkpoint that the run goes on
+  // from. Returns whether the run replaces what an earlier one has left there.
+  bool enter_folder() {
+    folder = std::make_unique<OutputFolder>(s.output_dir);
+    if (earlier.recover(s.resume)) { // the run has the flags of the killed one
+      s.resume.clear();
+      s.overwrite_output_dir = true;
+    }
+    refuse_earlier_results(s); // what is put back may be in the way
+    checkpoints.find_start();
+    const bool overwrites =
+        s.overwrite_output_dir && !checkpoints.starts_in_output();
+    if (overwrites)
+      earlier.begin();
+    return overwrites;
   }
 
   // Allocates everything, and loads the weights.
@@ -100,9 +116,13 @@ private:
     steps = steps_to_attempt();
     profiles.check(steps - step);
     initialize();
+  }
+  void open_outputs() {
     profiles.begin();
     checkpoints.open(session.infinite_at_first, averages, session.originals,
                      data.class_names(), profiles.tracer());
+    if (s.report_to == kReportToTensorBoard)
+      events = std::make_unique<EventFile>(s.output_dir, step);
   }
 
   // Runs the steps until the last or an interrupt. Returns false if training
@@ -134,7 +154,6 @@ private:
     // What lies in the folder belongs together, and stays as it is.
     if (stops_early() && !has_trained)
       return outcome.tell_interrupt(step, steps, has_trained);
-    make_way(!has_trained);
     // An error has ended the run in its last validation.
     const bool is_late = data.eval() && !has_trained && step == steps &&
                          metrics.lacks_evaluation(step);
@@ -257,12 +276,6 @@ private:
     load_averages(path);
     warn_of_changes(path, checkpoints.start(), now, program.name);
   }
-  // Moves the results of an earlier run out of the way, unless this one goes on
-  // from them.
-  void make_way(bool now) {
-    if (now && s.overwrite_output_dir && !checkpoints.starts_in_output())
-      earlier.set_aside();
-  }
   // Saves the weights, and what their classes are called; returns false if they
   // are NaN. Such weights do not replace good ones.
   bool save_weights() {
@@ -276,7 +289,7 @@ private:
     else
       write_class_names(s.output_dir, data.class_names(), program.name);
     if (lost.empty())
-      earlier.settle();
+      earlier.saved(/*is_interrupted=*/stops_early());
     return lost.empty();
   }
 
@@ -300,7 +313,7 @@ private:
     if (lost)
       outcome.tell_divergence(lost->step, "; infinite or NaN: " + lost->lost);
     else if (checkpoints.has_written())
-      earlier.settle();
+      earlier.saved(/*is_interrupted=*/stops_early());
     return !lost;
   }
   RunState run_state() {
@@ -380,7 +393,6 @@ private:
     // reads that line wakes up, and would count.
     const std::string news = waiting.step(ms - waited);
     session.refuse_outside(state, "step " + std::to_string(step));
-    make_way(done() == 1); // not for a step that has come to nothing
     metrics.step(step, loss, parts, state, ms, waited, ctx.allocated_bytes);
     report(step, loss, parts, state, ms, waited);
     summary.step(ms, waited, data.train().num_workers());
@@ -527,10 +539,11 @@ private:
 
   const Program &program;
   Settings s;
+  std::unique_ptr<OutputFolder> folder; // outlives what writes to it
+  EarlierResults earlier;
   Session session;
   Context &ctx; // of the session
   StepWaiting waiting;
-  std::unique_ptr<OutputFolder> folder; // outlives what writes checkpoints
   Averages averages;
   EvalMetrics measured;
   ValidationHistory validations;
@@ -539,7 +552,6 @@ private:
   RunData data;
   Checkpoints checkpoints;
   RunOutcome outcome;
-  EarlierResults earlier;
   RunSummary summary;
   Progress progress;
   LossWarnings warnings;

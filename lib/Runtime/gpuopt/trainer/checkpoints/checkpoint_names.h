@@ -3,6 +3,7 @@
 #pragma once
 
 #include "gpuopt/data/checksums_file.h"
+#include "gpuopt/trainer/folder_marks.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -99,15 +100,48 @@ inline bool has_run_state(const std::string &folder) {
          std::filesystem::exists(folder + "/" + kRunStateFile, code);
 }
 
+// Whether a run has saved weights or a checkpoint in its output folder.
+inline bool has_saved(const std::string &output_dir) {
+  std::error_code code;
+  for (const char *weights : {kModelFile, kAveragesFile})
+    if (std::filesystem::exists(output_dir + "/" + weights, code))
+      return true;
+  for (const CheckpointFolder &checkpoint : checkpoints_in(output_dir))
+    if (is_checkpoint(checkpoint.path))
+      return true;
+  return false;
+}
+
+// Whether the last run that began in an output folder was an overwriting one
+// that has been killed before it saved anything, unless it still goes on.
+inline bool has_killed_overwriting_run(const std::string &output_dir) {
+  std::error_code code;
+  return std::filesystem::exists(output_dir + "/" + kNextFolder, code) ||
+         (std::filesystem::exists(output_dir + "/" + kEarlierFolder, code) &&
+          !has_saved(output_dir));
+}
+
+// Whether a run replaces what an earlier one has left in its output folder.
+// --resume=auto goes on from checkpoints, even with --overwrite-output-dir.
+inline bool is_overwriting(const std::string &output_dir,
+                           const std::string &resume, bool overwrites) {
+  return overwrites && (resume != "auto" || checkpoints_in(output_dir).empty());
+}
+
 // Returns why a run must not write to an output folder: it does not go on from
 // there, and an earlier run has left checkpoints, which would be mixed with its
 // own, or weights, which would be replaced. With `overwrites`, these make way,
 // and only what the run goes on from must not. `resume` is the value of that
-// flag. Empty if nothing is lost, or if that value names no checkpoint: whoever
-// opens it says so.
+// flag; auto starts an overwriting run anew that was killed. Empty if nothing
+// is lost, or if that value names no checkpoint: whoever opens it says so.
 inline std::string why_not_anew(const std::string &output_dir,
                                 const std::string &resume, bool overwrites) {
-  if (!resume.empty() && resume != "auto" && !has_run_state(resume))
+  if (is_inside(output_dir, output_dir + "/../" + kEarlierFolder))
+    return "'" + output_dir +
+           "' has the results of an earlier run that are set aside; move it to "
+           "another place, where it is the folder of that run";
+  if (resume == "auto" ? has_killed_overwriting_run(output_dir)
+                       : !resume.empty() && !has_run_state(resume))
     return "";
   if (overwrites)
     return lies_in(resume, output_dir)

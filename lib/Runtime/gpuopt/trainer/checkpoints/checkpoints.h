@@ -57,7 +57,7 @@ public:
   // not. Warns if it could not be written, which does not end a run. Returns it
   // if training had lost weights by then.
   std::optional<CheckpointOutcome> end(bool waits) {
-    const auto outcome = writer->take_outcome(waits);
+    const auto outcome = writer ? writer->take_outcome(waits) : std::nullopt;
     if (!outcome)
       return std::nullopt;
     if (!outcome->lost.empty())
