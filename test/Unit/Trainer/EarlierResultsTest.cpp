@@ -180,6 +180,199 @@ TEST_F(EarlierResultsTest, GoAfterAKillBehindTheFirstCheckpoint) {
   EXPECT_EQ(losses("a").size(), 6u);
 }
 
+// A script that restarts a killed run does so by --resume=auto.
+TEST_F(EarlierResultsTest, AKilledRunStartsAnew) {
+  static std::string out, killed;
+  out = folder / "a", killed = folder / "killed";
+  before_update(2, [] { copy(out, killed); });
+  ASSERT_EQ(run_anew(), 0) << error;
+  std::filesystem::remove_all(out);
+  std::filesystem::rename(killed, out); // as it was in the second step
+  before_update(2, [] {
+    EXPECT_TRUE(std::filesystem::exists(out + "/.gpuopt-earlier/checkpoint-4"));
+    EXPECT_FALSE(std::filesystem::exists(out + "/model.safetensors"));
+  });
+  ASSERT_EQ(run("a", {"--max-steps=3", "--seed=5", "--resume=auto"}), 0)
+      << error;
+  EXPECT_EQ(error,
+            "tiny: the last run in '" + out +
+                "' was to replace the results of the earlier one and was "
+                "killed before it saved anything; --resume=auto starts it anew "
+                "from step 0, and the earlier results are removed once it has "
+                "saved something; what the killed run has left is in '" +
+                out + "/failed-run'\n");
+  EXPECT_EQ(losses("a").size(), 3u);
+  EXPECT_EQ(losses("a/failed-run").size(), 1u);
+  EXPECT_FALSE(has(".gpuopt-earlier") || has("checkpoint-4"));
+}
+
+TEST_F(EarlierResultsTest, ArePutBackIfTheRestartedRunFails) {
+  std::filesystem::create_directory(folder / "b");
+  std::filesystem::rename(folder / "a", folder / "b/.gpuopt-earlier");
+  std::filesystem::rename(folder / "b", folder / "a");
+  std::filesystem::copy_file(folder / "a/.gpuopt-earlier/.gpuopt-results",
+                             folder / "a/.gpuopt-results");
+  lose_weights();
+  ASSERT_EQ(run("a", {"--max-steps=3", "--seed=5", "--resume=auto"}), kDiverged)
+      << error;
+  EXPECT_EQ(changes(), "");
+}
+
+// The first step may be long, as the compilation is.
+TEST_F(EarlierResultsTest, ARunKilledBeforeItsFirstStepStartsAnew) {
+  static std::string out;
+  out = folder / "a";
+  std::filesystem::create_directory(folder / "a/.gpuopt-next");
+  before_update(1, [] {
+    EXPECT_FALSE(std::filesystem::exists(out + "/.gpuopt-next"));
+    EXPECT_TRUE(std::filesystem::exists(out + "/.gpuopt-earlier/checkpoint-4"));
+  });
+  ASSERT_EQ(run("a", {"--max-steps=3", "--seed=5", "--resume=auto"}), 0);
+  EXPECT_EQ(losses("a").size(), 3u);
+  // A trainer notes that it has begun before it loads anything.
+  program.update = tiny::update;
+  EarlierResults begun(folder / "a", "", "tiny");
+  begun.begin();
+  EXPECT_TRUE(has_killed_overwriting_run(folder / "a"));
+}
+
+TEST_F(EarlierResultsTest, StayIfTheKilledRunIsNotRestarted) {
+  std::filesystem::create_directory(folder / "a/.gpuopt-next");
+  ASSERT_EQ(run("a", {"--max-steps=3"}), 1);
+  EXPECT_EQ(error.rfind("tiny: error: '--output-dir'", 0), 0u) << error;
+  EXPECT_TRUE(has(".gpuopt-next")) << "the folder is not the trainer's yet";
+  ASSERT_EQ(run("a", {"--max-steps=5", "--ema-decay=0.9",
+                      "--resume=" + folder / "a/checkpoint-4"}),
+            0)
+      << error;
+  EXPECT_FALSE(has(".gpuopt-next") || has(".gpuopt-earlier"));
+  EXPECT_EQ(losses("a").size(), 5u);
+}
+
+TEST_F(EarlierResultsTest, ArePutBackAfterAnErrorOfTheFirstStep) {
+  program.micro_step = [](Context &, char *) { throw Error("the first"); };
+  ASSERT_EQ(run_anew(), 1);
+  EXPECT_EQ(changes(), "");
+}
+
+// An interrupt during the last step ends nothing.
+TEST_F(EarlierResultsTest, GoAfterAnInterruptOfTheLastStep) {
+  before_update(3, [] { detail::interrupted = 1; });
+  ASSERT_EQ(run_anew(), 0) << error;
+  EXPECT_EQ(error, "");
+  EXPECT_FALSE(has(".gpuopt-earlier"));
+}
+
+TEST_F(EarlierResultsTest, EventFilesGoWithTheirRun) {
+  std::filesystem::create_directory(folder / "a/tensorboard");
+  write_file(folder / "a/tensorboard/notes.txt", "the user's");
+  write_file(folder / "a/tensorboard/events.out.tfevents.1.host.1.0", "old");
+  earlier = files();
+  lose_weights();
+  ASSERT_EQ(run_anew({"--report-to=tensorboard"}), kDiverged) << error;
+  EXPECT_EQ(changes(), "");
+  EXPECT_EQ(detail::names_in(folder / "a/failed-run/tensorboard").size(), 1u);
+}
+
+TEST_F(EarlierResultsTest, AFailedRunReplacesNoFilesOfOthers) {
+  lose_weights();
+  ASSERT_EQ(run_anew(), kDiverged) << error;
+  write_file(folder / "a/failed-run/notes.txt", "the user's");
+  ASSERT_EQ(run_anew({"--max-steps=1"}), kDiverged) << error;
+  EXPECT_EQ(read_file(folder / "a/failed-run/notes.txt"), "the user's");
+  EXPECT_FALSE(has("failed-run/metrics.jsonl"));
+  EXPECT_EQ(losses("a/failed-run-2").size(), 1u);
+  EXPECT_NE(error.find("is in '" + folder / "a/failed-run-2'"),
+            std::string::npos)
+      << error;
+}
+
+// A kill may come between the moves of what a failed run has left.
+TEST_F(EarlierResultsTest, AFailedRunIsMovedAsAWhole) {
+  lose_weights();
+  ASSERT_EQ(run_anew(), kDiverged) << error;
+  const std::string metrics = read_file(folder / "a/failed-run/metrics.jsonl");
+  set_earlier_results_aside(folder / "a");
+  std::filesystem::rename(folder / "a/failed-run",
+                          folder / "a/.failed-run.part");
+  std::filesystem::rename(folder / "a/.failed-run.part/run.json",
+                          folder / "a/run.json");
+  EXPECT_EQ(put_back_unless_saved(folder / "a").failed,
+            folder / "a/failed-run");
+  EXPECT_EQ(changes(), "");
+  EXPECT_EQ(read_file(folder / "a/failed-run/metrics.jsonl"), metrics);
+  EXPECT_TRUE(has("failed-run/run.json"));
+}
+
+TEST_F(EarlierResultsTest, AreNotReadByARunThatRemovesThem) {
+  const std::string aside = folder / "a/.gpuopt-earlier";
+  std::filesystem::create_directory(aside);
+  std::filesystem::rename(folder / "a/ema.safetensors",
+                          aside + "/ema.safetensors");
+  earlier = files();
+  for (const std::string flag : {"--weights", "--init-from", "--resume"}) {
+    EXPECT_EQ(run_anew({flag, aside + "/ema.safetensors"}), 1);
+    EXPECT_EQ(error.rfind("tiny: error: '" + flag + "' '" + aside +
+                              "/ema.safetensors' lies in '" + aside +
+                              "', which a run in '" + folder / "a" +
+                              "' puts back or removes; move that folder",
+                          0),
+              0u)
+        << error;
+    EXPECT_EQ(changes(), "") << flag;
+  }
+  EXPECT_EQ(
+      run("b", {"--max-steps=1", "--init-from", aside + "/ema.safetensors"}), 0)
+      << error;
+}
+
+TEST_F(EarlierResultsTest, MakeARunWhereTheyAreMovedTo) {
+  before_update(2, [] { detail::interrupted = 1; });
+  ASSERT_EQ(run_anew(), 0) << error;
+  detail::interrupted = 0;
+  program.update = tiny::update;
+  std::filesystem::rename(folder / "a/.gpuopt-earlier", folder / "moved");
+  ASSERT_EQ(run("moved", {"--max-steps=5", "--resume=auto", "--ema-decay=0.9"}),
+            0)
+      << error;
+  EXPECT_EQ(losses("moved").size(), 5u);
+}
+
+// Others than root cannot remove files of a folder that is not theirs.
+TEST_F(EarlierResultsTest, WhatCannotBeRemovedIsToldOnce) {
+  if (geteuid() == 0) {
+    std::filesystem::permissions(folder.path, std::filesystem::perms::all);
+    for (const auto &entry :
+         std::filesystem::recursive_directory_iterator(folder.path))
+      EXPECT_EQ(chown(entry.path().c_str(), 65534, 65534), 0);
+    EXPECT_EQ(chown(folder.path.c_str(), 65534, 65534), 0);
+    ASSERT_EQ(seteuid(65534), 0);
+  }
+  const std::string aside = folder / "a/.gpuopt-earlier";
+  std::filesystem::create_directories(aside + "/checkpoint-9");
+  write_file(aside + "/checkpoint-9/file", "");
+  write_file(aside + "/model.safetensors", "");
+  std::filesystem::permissions(aside + "/checkpoint-9",
+                               std::filesystem::perms::owner_read |
+                                   std::filesystem::perms::owner_exec);
+  const std::string removed = folder / "a/.gpuopt-removed/1";
+  EXPECT_EQ(run("a", {"--max-steps=5", "--resume=auto", "--ema-decay=0.9"}), 0);
+  const std::string told =
+      "tiny: warning: the results of the earlier run "
+      "cannot all be removed: what is left of them is in '" +
+      removed + "' (Permission denied); remove it yourself\n";
+  EXPECT_NE(error.find(told), std::string::npos) << error;
+  EXPECT_FALSE(std::filesystem::exists(removed + "/model.safetensors"));
+  EXPECT_EQ(run("a", {"--max-steps=6", "--resume=auto", "--ema-decay=0.9"}), 0);
+  EXPECT_EQ(error.find(removed), std::string::npos) << error;
+  EXPECT_EQ(run_anew(), 0);
+  EXPECT_EQ(error, "");
+  std::filesystem::permissions(removed + "/checkpoint-9",
+                               std::filesystem::perms::owner_all);
+  if (getuid() == 0)
+    ASSERT_EQ(seteuid(0), 0);
+}
+
 // A kill may come between any two of the files that are moved.
 TEST_F(EarlierResultsTest, ArePutBackFromHalfWay) {
   const std::string part = folder / "a/.gpuopt-earlier.part";
