@@ -6,7 +6,7 @@ import sys
 plan = json.load(open(sys.argv[1]))
 memory = plan["memory"]
 assert isinstance(memory["peak"]["time_point"], int)
-assert plan["fits"] and memory["total_bytes"] <= plan["budget_bytes"] == 32 << 20
+assert plan["fits"] and memory["total_bytes"] <= plan["budget_bytes"] == 180 << 20
 assert memory["total_bytes"] == memory["arena_bytes"] + memory["persistent_bytes"]
 assert sum(memory["persistent"].values()) == memory["persistent_bytes"]
 assert 0 < memory["lower_bound_percent"] <= memory["added_percent"] < 20

@@ -1,10 +1,10 @@
 """Writes GPT-2 of any depth as the text of an ONNX model, without its weights:
 they are ranges of a file of zeros that takes no room on the disk.
 
-usage: make_gpt2.py LAYERS FOLDER > model.textproto
+usage: make_gpt2.py LAYERS FOLDER [WORDS] > model.textproto
 
 The file of weights, FOLDER/weights, is as long as they are. Shapes are those of
-GPT-2 124M (width 768, 12 heads, 1024 tokens, 50257 words).
+GPT-2 124M (width 768, 12 heads, 1024 tokens, 50257 words), but for WORDS if it is given.
 """
 
 import sys
@@ -15,7 +15,8 @@ FLOAT, INT64 = 1, 7
 
 
 class Graph:
-    def __init__(self):
+    def __init__(self, word_count: int):
+        self.word_count = word_count
         self.lines, self.offset, self.count = [], 0, 0
 
     def weight(self, name: str, *dims: int) -> str:
@@ -94,7 +95,7 @@ class Graph:
         return self.node("Add", module, stream, self.linear(f"{module}.mlp.c_proj", hidden, 4 * WIDTH, WIDTH))
 
     def gpt2(self, layers: int) -> str:
-        words, places = self.weight("transformer.wte.weight", WORDS, WIDTH), self.weight("transformer.wpe.weight", TOKENS, WIDTH)
+        words, places = self.weight("transformer.wte.weight", self.word_count, WIDTH), self.weight("transformer.wpe.weight", TOKENS, WIDTH)
         numbers = self.node("Range", "transformer", *(self.numbers(value, scalar=True) for value in (0, TOKENS, 1)))
         mask = self.node("LessOrEqual", "transformer", numbers, self.reshape("transformer", numbers, TOKENS, 1))
         stream = self.node("Add", "transformer", self.node("Gather", "transformer.wte", words, "input_ids"),
@@ -111,10 +112,10 @@ def shape(name: str, kind: int, *dims: int) -> str:
 
 
 def main() -> None:
-    graph = Graph()
+    graph = Graph(int(sys.argv[3]) if len(sys.argv) > 3 else WORDS)
     logits = graph.gpt2(int(sys.argv[1]))
     print("ir_version: 10 opset_import { version: 20 } graph {", *graph.lines, sep="\n")
-    print(f'input {shape("input_ids", INT64, TOKENS)} output {shape(logits, FLOAT, TOKENS, WORDS)} }}')
+    print(f'input {shape("input_ids", INT64, TOKENS)} output {shape(logits, FLOAT, TOKENS, graph.word_count)} }}')
     with (Path(sys.argv[2]) / "weights").open("wb") as file:
         file.truncate(graph.offset)
 
