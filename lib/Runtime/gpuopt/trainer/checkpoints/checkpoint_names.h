@@ -106,10 +106,7 @@ inline bool has_saved(const std::string &output_dir) {
   for (const char *weights : {kModelFile, kAveragesFile})
     if (std::filesystem::exists(output_dir + "/" + weights, code))
       return true;
-  for (const CheckpointFolder &checkpoint : checkpoints_in(output_dir))
-    if (is_checkpoint(checkpoint.path))
-      return true;
-  return false;
+  return !finished_checkpoints_in(output_dir).empty();
 }
 
 // Whether the last run that began in an output folder was an overwriting one
