@@ -36,6 +36,7 @@ from training import Trainer
 
 STEP_FLAGS = dict(learning_rate=1, lr_scheduler_type="constant", max_grad_norm=0, max_steps=1, num_threads=2)
 SECONDS, GIGABYTES = 60, 4  # What one compilation may take.
+NO_MATRIX = "expects a parameter that 'muon' updates"
 
 
 class Finding(AssertionError):
@@ -244,10 +245,12 @@ def limit() -> None:
 
 
 def compile_within_limits(model: Path, folder: Path, **flags: Any) -> str:
-    """Compiles; returns what it said. With a budget, a refusal to meet it is an answer; any other failure is a Finding."""
+    """Compiles; returns what it said. With a budget, a refusal to meet it is an answer, and so is one of muon where a graph
+    has no matrix that it updates; any other failure is a Finding."""
     command = [str(part) for part in [find_driver(), "compile", model, "-o", folder, *arguments(flags)]]
     run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False, preexec_fn=limit)
-    if run.returncode != 0 and not (run.returncode == 2 and "activation_budget" in flags):
+    is_answer = (run.returncode == 2 and "activation_budget" in flags) or NO_MATRIX in run.stdout
+    if run.returncode != 0 and not is_answer:
         raise Finding(f"{' '.join(command)}\nstatus {run.returncode}\n{run.stdout[-3000:]}")
     return run.stdout
 
