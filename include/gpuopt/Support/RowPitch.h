@@ -27,6 +27,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/Support/MathExtras.h"
 #include <optional>
 
 namespace gpuopt {
@@ -34,6 +35,21 @@ namespace gpuopt {
 /// Returns the size of the last dimension; 1 of a scalar.
 inline int64_t rowSizeOf(mlir::RankedTensorType type) {
   return type.getRank() == 0 ? 1 : type.getShape().back();
+}
+
+/// Returns how far apart rows of `size` elements in half precision should lie
+/// where products read them: full lines of the cache if these add little, or
+/// whole vectors; `size` where rows are aligned or too short for a pad.
+inline int64_t pitchFor(int64_t size) {
+  constexpr int64_t kCacheLine = 64, kVector = 8; // halves
+  constexpr int64_t kMostPad = 16;                // 1/16 of a row
+  if (size % kVector == 0)
+    return size;
+  for (int64_t multiple : {kCacheLine, kVector})
+    if (int64_t pitch = llvm::alignTo(size, multiple);
+        (pitch - size) * kMostPad <= size)
+      return pitch;
+  return size;
 }
 
 /// Returns the strides of a tensor whose rows begin `pitch` elements apart.

@@ -9,6 +9,7 @@
 
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "gpuopt/Support/RowPitch.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_names.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -182,7 +183,7 @@ llvm::Error gpuopt::writeWeights(ModuleOp module, StringRef folder,
     if (!variable.isWeight())
       continue;
     Stored stored;
-    stored.type = cast<RankedTensorType>(variable.getType());
+    stored.type = withoutPads(cast<RankedTensorType>(variable.getType()));
     stored.sizeInBytes = device::sizeInBytes(stored.type);
     stored.isTrained = variable.isTrained();
     if (variable.getFile()) {

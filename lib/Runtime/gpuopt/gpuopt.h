@@ -119,7 +119,7 @@ typedef enum gpuopt_role {
   GPUOPT_LABELS,          /* an input that the loss is computed with */
   GPUOPT_OUTPUT,          /* of the forward */
   GPUOPT_PARAMETER,       /* a weight that is trained */
-  GPUOPT_FROZEN,          /* a weight that is not */
+  GPUOPT_FROZEN,          /* a weight that is not, maybe in half precision */
   GPUOPT_BUFFER,          /* a running statistic */
   GPUOPT_OPTIMIZER_STATE, /* what the optimizer keeps for a parameter */
   GPUOPT_LOSS_SCALE       /* the factor of the next step's loss */

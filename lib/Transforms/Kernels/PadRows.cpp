@@ -43,21 +43,6 @@ using namespace mlir;
 using namespace gpuopt;
 using namespace gpuopt::nn;
 
-/// Returns how far apart rows of `size` elements should lie: full lines of the
-/// cache if these add little, or whole vectors; `size` where rows are aligned
-/// or too short for a pad.
-static int64_t pitchFor(int64_t size) {
-  constexpr int64_t kCacheLine = 64, kVector = 8; // halves
-  constexpr int64_t kMostPad = 16;                // 1/16 of a row
-  if (size % kVector == 0)
-    return size;
-  for (int64_t multiple : {kCacheLine, kVector})
-    if (int64_t pitch = llvm::alignTo(size, multiple);
-        (pitch - size) * kMostPad <= size)
-      return pitch;
-  return size;
-}
-
 static bool isHalfProduct(Operation *op) {
   auto product = dyn_cast_or_null<ContractOp>(op);
   return product && tensorType(product.getLhs()).getElementTypeBitWidth() == 16;

@@ -72,7 +72,7 @@ TEST_F(OriginalsTest, AreThoseOfOtherFirstWeights) {
             (std::vector<float>{1, 2, 3, 0x1p-24f}));
 }
 
-// Another file in its place is no matter.
+// One that is removed is still read.
 TEST_F(OriginalsTest, AreRoundedWhereTheirFileIsWrittenTo) {
   static std::string start;
   start = folder / "start";
@@ -96,19 +96,33 @@ TEST_F(OriginalsTest, AreRoundedWhereTheirFileIsWrittenTo) {
   EXPECT_EQ(base_in(folder / "b/model.safetensors"), kBase);
 }
 
+TEST_F(OriginalsTest, AreRefusedWhereTheyBecomeInfinite) {
+  states.back().tensor.type = Type::F16;
+  const std::string message =
+      "' has numbers in 'base' that F16 cannot hold, in which this program has "
+      "that frozen weight; compile it with another --precision\n";
+  EXPECT_EQ(run("a", {}), 1);
+  EXPECT_EQ(error, "tiny: error: '" + (folder / "start") + message);
+  write_weights(folder / "start", {1, 2, 3, 4});
+  const float large[] = {7e4f, 1, 2, 3};
+  write_safetensors(folder / "init", {{"base", Type::F32, {4}, large, 16}});
+  EXPECT_EQ(run("a", {"--init-from", folder / "init"}), 1);
+  EXPECT_EQ(error, "tiny: error: '" + (folder / "init") + message);
+}
+
 TEST_F(OriginalsTest, AreWhatACallerHasWritten) {
   Session session(program, 1);
   session.allocate();
   session.load_weights(folder / "start");
-  const TensorInfo &base = states.back().tensor;
-  const bf16 ones[4] = {narrow_bf16(1), narrow_bf16(1), narrow_bf16(1),
-                        narrow_bf16(1)};
-  copy_to_device(session.ctx, session.memory + base.offset, ones, sizeof ones);
   session.weights_file().save(folder / "before", {});
   EXPECT_EQ(base_in(folder / "before"), kBase);
-  session.originals.written(base);
+  const bf16 one = narrow_bf16(1);
+  copy_to_device(session.ctx,
+                 session.memory + states.back().tensor.offset + sizeof one,
+                 &one, sizeof one);
   session.weights_file().save(folder / "after", {});
-  EXPECT_EQ(base_in(folder / "after"), std::vector<float>(4, 1));
+  EXPECT_EQ(base_in(folder / "after"),
+            (std::vector<float>{kBase[0], 1, kBase[2], kBase[3]}));
 }
 
 } // namespace

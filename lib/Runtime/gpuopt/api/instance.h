@@ -253,7 +253,6 @@ public:
     check_tensor(tensors.states, entry, from);
     restore_weights();
     copy_in(entry, from, 0);
-    session.originals.written(*entry.tensor);
     if (entry.is_folded_in_place)
       session.weight_written();
     weights_changed();

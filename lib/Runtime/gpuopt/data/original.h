@@ -34,9 +34,7 @@ public:
   // Returns false if the bytes cannot be read, or if the file has been written
   // to since it was opened.
   bool read(size_t begin, void *to, size_t count) const {
-    struct stat now;
-    if (descriptor < 0 || fstat(descriptor, &now) != 0 ||
-        !is_same_file(now, opened))
+    if (descriptor < 0)
       return false;
     char *place = static_cast<char *>(to);
     while (count > 0) {
@@ -49,7 +47,8 @@ public:
       begin += size_t(taken);
       count -= size_t(taken);
     }
-    return true;
+    struct stat now;
+    return fstat(descriptor, &now) == 0 && is_same_file(now, opened);
   }
 
   const std::string path;

@@ -86,21 +86,28 @@ struct TensorToSave {
   const Original *original = nullptr;
 };
 
-// Writes elements that are rounded in memory: their originals or, where these
-// cannot be read, themselves in the wider type.
+// Writes elements that are rounded in memory: the originals of those that are
+// still what these were rounded to, and the others as they are, in the wider
+// type.
 inline void write_widened(AtomicFile &file, const TensorToSave &tensor) {
   constexpr size_t kPiece = size_t(1) << 20;
-  const size_t count = tensor.bytes / size_of(tensor.type),
-               rounded = size_of(*tensor.rounded_to);
-  std::vector<char> piece(std::min(count, kPiece) * size_of(tensor.type));
+  const Type type = tensor.type, rounded = *tensor.rounded_to;
+  const size_t count = tensor.bytes / size_of(type), wide = size_of(type),
+               narrow = size_of(rounded);
+  std::vector<char> piece(std::min(count, kPiece) * wide), copy(piece.size());
   for (size_t begin = 0; begin < count; begin += kPiece) {
     const size_t elements = std::min(kPiece, count - begin);
-    if (!tensor.original ||
-        !tensor.original->read(begin, elements, tensor.type, piece.data()))
-      convert_elements(*tensor.rounded_to,
-                       static_cast<const char *>(tensor.data) + begin * rounded,
-                       tensor.type, piece.data(), elements);
-    file.write(piece.data(), elements * size_of(tensor.type));
+    const char *data = static_cast<const char *>(tensor.data) + begin * narrow;
+    convert_elements(rounded, data, type, piece.data(), elements);
+    std::vector<char> original(elements * wide);
+    if (tensor.original &&
+        tensor.original->read(begin, elements, type, original.data())) {
+      convert_elements(type, original.data(), rounded, copy.data(), elements);
+      for (size_t i = 0; i < elements; i++)
+        if (memcmp(&copy[i * narrow], data + i * narrow, narrow) == 0)
+          memcpy(&piece[i * wide], &original[i * wide], wide);
+    }
+    file.write(piece.data(), elements * wide);
   }
 }
 

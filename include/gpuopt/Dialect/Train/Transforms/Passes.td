@@ -174,8 +174,9 @@ def AssignPrecision : Pass<"train-assign-precision", "::mlir::ModuleOp"> {
     keeps the one with the lowest total time; remarks say which prices were tried
     and what time they gave.
 
-    The choice is written down in attributes, for train-insert-casts, with the
-    estimated times of the step in f32, as chosen, and as PyTorch's autocast
+    Rows of a frozen table are taken in half precision if all else that reads
+    the table are products in half precision. The choice is written down in
+    attributes, for train-insert-casts, with the estimated times of the step in f32, as chosen, and as PyTorch's autocast
     would have it (`train.precision`).
 
     ```mlir
@@ -213,8 +214,9 @@ def InsertCasts : Pass<"train-insert-casts", "::mlir::ModuleOp"> {
     becomes one more result of the kernel that makes it. Parameters stay f32,
     with a copy in half precision that the step `prepare` makes at first and that
     the optimizer writes along with them. Weights that no optimizer changes and
-    that are read in half precision alone are in half precision themselves. Constants are cast here; a number that
-    half precision cannot hold becomes its largest number.
+    that are read in half precision alone are in half precision themselves.
+    Constants are cast here; a number that half precision cannot hold becomes its
+    largest number.
 
     ```mlir
     %1 = nn.contract "ik,kj->ij" %x, %w {train.half_product, train.half_results = array<i1: false>}

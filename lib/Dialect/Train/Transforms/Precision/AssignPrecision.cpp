@@ -293,7 +293,7 @@ private:
             return labelling.isHalf(bufferOf(result));
           });
       if (auto read = dyn_cast<ReadOp>(op))
-        results.front() = givesHalfRows(read);
+        results.front() = givesHalfRows(read, labelling);
       bool isProduct = labelling.isHalf(&op),
            hasAny = llvm::is_contained(results, true);
       op.removeAttr(kHalfResultsAttribute);
@@ -305,26 +305,45 @@ private:
     }
   }
 
-  /// Whether kernels take rows of a frozen table in half precision, so that no
-  /// master of it is needed: nothing reads the table as a whole in f32.
-  bool givesHalfRows(ReadOp read) {
+  /// Whether kernels take rows of a frozen table in half precision, so that it
+  /// needs no master: all else that reads it is a product in half precision,
+  /// and half precision pays somewhere in the step.
+  bool givesHalfRows(ReadOp read, const Labelling &labelling) {
     auto table = getOperation().lookupSymbol<VariableOp>(read.getVariable());
-    if (!table || !needsNoMaster(table))
+    if (!table || !needsNoMaster(table) ||
+        !llvm::is_contained(labelling.assignment.isHalf, char(true)))
       return false;
     bool hasRows = false;
-    for (OpOperand &use : read->getUses()) {
-      auto kernel = dyn_cast<nn::FusedOp>(use.getOwner());
-      if (!kernel)
-        continue; // A product has its own label, and a view its readers.
-      Value argument = kernel.getBody().getArgument(use.getOperandNumber());
-      for (Operation *user : argument.getUsers()) {
-        auto take = dyn_cast<nn::TakeOp>(user);
-        if (!take || take.getTable() != argument || !mayBeHalf(take.getLoc()))
+    for (OpOperand &use : read->getUses())
+      if (auto kernel = dyn_cast<nn::FusedOp>(use.getOwner())) {
+        if (!takesHalfRows(
+                kernel.getBody().getArgument(use.getOperandNumber())))
           return false;
         hasRows = true;
+      } else if (!isReadByHalfProducts(use, labelling)) {
+        return false;
       }
-    }
     return hasRows;
+  }
+
+  /// Whether a kernel does nothing with a table but take rows that may be in
+  /// half precision.
+  bool takesHalfRows(Value table) {
+    return llvm::all_of(table.getUsers(), [&](Operation *user) {
+      auto take = dyn_cast<nn::TakeOp>(user);
+      return take && take.getTable() == table && mayBeHalf(take.getLoc());
+    });
+  }
+
+  /// Whether the reader of a table, or all of what a view of it is read by, are
+  /// products in half precision.
+  bool isReadByHalfProducts(OpOperand &use, const Labelling &labelling) {
+    Operation *reader = use.getOwner();
+    if (!isViewOp(reader))
+      return labelling.isHalf(reader);
+    return llvm::all_of(reader->getUses(), [&](OpOperand &of) {
+      return isReadByHalfProducts(of, labelling);
+    });
   }
 
   bool mayBeHalf(Location loc) {

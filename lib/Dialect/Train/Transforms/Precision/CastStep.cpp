@@ -20,6 +20,7 @@
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Analysis/Precision/PrecisionGraph.h"
 #include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include "gpuopt/Support/RowPitch.h"
 #include "gpuopt/Support/TensorType.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
@@ -363,10 +364,10 @@ std::string train::halfCopyName(ModuleOp module, StringRef parameter) {
 }
 
 bool train::needsNoMaster(VariableOp weight) {
-  constexpr int64_t kVector = 16 / 2; // bytes over those of an element
-  ArrayRef<int64_t> shape = cast<RankedTensorType>(weight.getType()).getShape();
+  auto type = cast<RankedTensorType>(weight.getType());
+  int64_t size = rowSizeOf(type);
   return weight.getKind() == VariableKind::Frozen && weight.getFile() &&
-         (shape.size() < 2 || shape.back() % kVector == 0);
+         (type.getRank() < 2 || pitchFor(size) == size);
 }
 
 void train::insertCasts(StepOp step, FloatType halfType,

@@ -124,7 +124,12 @@ inline void load_init_weights(Context &ctx, const Program &program,
     const std::string bytes =
                           detail::converted(stored, type, state->tensor.type),
                       name = state->tensor.name;
-    if (detail::all_finite(state->tensor.type, bytes.data(), bytes.size()))
+    const bool was_finite = detail::all_finite(type, stored.data, stored.bytes),
+               is_finite = detail::all_finite(state->tensor.type, bytes.data(),
+                                              bytes.size());
+    if (is_rounded(program, *state))
+      refuse_overflow(program, *state, path, was_finite, is_finite);
+    if (is_finite)
       infinite.erase(name);
     else if (!infinite.count(name))
       not_finite.add(stored_name(*state));

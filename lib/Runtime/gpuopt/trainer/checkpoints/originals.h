@@ -1,6 +1,7 @@
 // Frozen weights that a training has in half precision alone. Files of weights
 // have them as they were before that: in f32, with the bits of the file from
-// which they were loaded, which is read again whenever they are saved.
+// which they were loaded, which is read again whenever they are saved. Elements
+// that a caller has written since then are saved as they are in memory.
 #pragma once
 
 #include "gpuopt/trainer/checkpoints/stored_state.h"
@@ -36,9 +37,6 @@ public:
       originals[&state.tensor] =
           std::make_unique<Original>(opened, size_t(from.data - mapped), type);
   }
-  // Says that a caller has written a tensor, which is its own original then.
-  void written(const TensorInfo &tensor) { originals.erase(&tensor); }
-
   // Returns a tensor under a name, for a file; `data` is it in memory.
   TensorToSave to_save(const StateInfo &state, const std::string &name,
                        const char *data) const {

@@ -72,6 +72,18 @@ inline bool is_rounded(const Program &program, const StateInfo &state) {
          (state.tensor.type == Type::F16 || state.tensor.type == Type::BF16);
 }
 
+// Throws Error if rounding has made finite elements of a frozen weight
+// infinite, which a training cannot begin with.
+inline void refuse_overflow(const Program &program, const StateInfo &state,
+                            const std::string &path, bool was_finite,
+                            bool is_finite) {
+  if (program.update && was_finite && !is_finite)
+    throw Error("'" + path + "' has numbers in '" + stored_name(state) +
+                "' that " + safetensors_name(state.tensor.type) +
+                " cannot hold, in which this program has that frozen weight; "
+                "compile it with another --precision");
+}
+
 // Whether training has made a weight or a running statistic infinite or NaN.
 inline bool is_lost(const StateInfo &state, const char *data,
                     const std::set<std::string> &infinite_at_first) {

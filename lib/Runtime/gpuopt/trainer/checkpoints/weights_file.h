@@ -195,10 +195,12 @@ private:
       if (is_half)
         convert_elements(type, data, to.tensor.type, halves.data(), elements);
       const size_t bytes = elements * size_of(to.tensor.type);
-      // What is finite may have no number in half precision.
-      finite = finite && (is_half ? detail::all_finite(to.tensor.type,
-                                                       halves.data(), bytes)
-                                  : detail::all_finite(type, data, count));
+      const bool was_finite = detail::all_finite(type, data, count),
+                 is_finite = is_half ? detail::all_finite(to.tensor.type,
+                                                          halves.data(), bytes)
+                                     : was_finite;
+      refuse_overflow(program, to, file.path, was_finite, is_finite);
+      finite = finite && is_finite;
       copy_to_device(ctx, place, is_half ? halves.data() : data, bytes);
       place += bytes;
       file.release(data, count);
