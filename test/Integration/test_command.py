@@ -154,13 +154,15 @@ def test_validation_is_of_every_sample(model, cache, tmp_path, samples):
 def test_divergence_is_a_status_of_its_own(model, cache, tmp_path):
     out = tmp_path / "out"
     train(model, out, max_steps=1)
-    before = (out / "model.safetensors").read_bytes()
+    before, plan = (out / "model.safetensors").read_bytes(), (out / "plan.json").read_bytes()
     with pytest.raises(gpuopt.DriverError, match="out' has 'model.safetensors' of an earlier run, and no checkpoint to go on from"):
         train(model, out, max_steps=50, learning_rate=1e38)
     assert (out / "model.safetensors").read_bytes() == before and len(records(out)) == 1
     with pytest.raises(gpuopt.DriverError, match="(?s)the loss is .*diverged in step"):
         train(model, out, max_steps=50, learning_rate=1e38, overwrite_output_dir=True)
     assert (out / "model.safetensors").read_bytes() == before and len(records(out)) == 1
+    assert (out / "plan.json").read_bytes() == plan == (out / "program" / "plan.json").read_bytes()
+    assert (out / "failed-run" / "plan.json").read_bytes() != plan
     x, y = make_data(8)
     x[3, 2] = np.nan
     np.save(tmp_path / "x.npy", x)

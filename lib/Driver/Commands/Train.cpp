@@ -93,7 +93,7 @@ static Error takeFolder(TrainingSettings &settings, ResultsFolder &folder) {
   std::string problem;
   if (is_overwriting(folder.path, settings.resume,
                      settings.overwrite_output_dir))
-    folder.base = createNextFolder(folder.path, folder.next, problem);
+    folder.base = createNextFolder(folder.path, restarts, folder.next, problem);
   return problem.empty() ? Error::success() : createStringError(problem);
 }
 

@@ -31,12 +31,12 @@ bool gpuopt::areResultsLocked(const std::string &folder) {
   return OutputFolder::is_locked(folder);
 }
 
-std::string gpuopt::createNextFolder(const std::string &results,
+std::string gpuopt::createNextFolder(const std::string &results, bool restarts,
                                      std::shared_ptr<void> &created,
                                      std::string &problem) {
   try {
-    auto earlier = std::make_shared<EarlierResults>(results, "", "gpuopt");
-    earlier->begin();
+    auto earlier = std::make_shared<EarlierResults>(results, "", "", "gpuopt");
+    earlier->begin(restarts);
     created = std::move(earlier);
   } catch (const std::exception &error) {
     problem = error.what();

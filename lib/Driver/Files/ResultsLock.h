@@ -16,9 +16,9 @@ namespace gpuopt {
 /// Creates a folder for the results of a training, if there is none, and locks
 /// it as trainers do, until `lock` is destroyed or another program takes the
 /// place of this one. If an overwriting run was killed there before it saved
-/// anything, puts back the results that it had set aside or, where `resume` is
-/// auto, sets `restarts`: the training then starts that run anew. Returns what
-/// is wrong, such as another trainer that writes to the folder; empty if
+/// anything, puts back the results that it had set aside. Where `resume` is
+/// auto, it sets `restarts`: the training then starts that run anew. Returns
+/// what is wrong, such as another trainer that writes to the folder; empty if
 /// nothing is.
 std::string lockResults(const std::string &folder, const std::string &resume,
                         std::shared_ptr<void> &lock, bool &restarts);
@@ -29,8 +29,10 @@ bool areResultsLocked(const std::string &folder);
 
 /// Returns the folder in which a program waits for its first step, to take the
 /// place of that of an earlier run. Creates it, and sets `created` to what
-/// removes it when it is destroyed. `problem` says what is wrong, if anything.
-std::string createNextFolder(const std::string &results,
+/// removes it when it is destroyed, unless the run `restarts` a killed one:
+/// then the next try does so as well. `problem` says what is wrong, if
+/// anything.
+std::string createNextFolder(const std::string &results, bool restarts,
                              std::shared_ptr<void> &created,
                              std::string &problem);
 

@@ -213,8 +213,15 @@ TEST_F(EarlierResultsTest, ArePutBackIfTheRestartedRunFails) {
   std::filesystem::copy_file(folder / "a/.gpuopt-earlier/.gpuopt-results",
                              folder / "a/.gpuopt-results");
   lose_weights();
-  ASSERT_EQ(run("a", {"--max-steps=3", "--seed=5", "--resume=auto"}), kDiverged)
-      << error;
+  // It is still to be restarted if that fails before its first step.
+  write_file(folder / "bad", "no weights");
+  std::vector<std::string> more = {"--max-steps=3", "--resume=auto",
+                                   "--init-from", folder / "bad"};
+  EXPECT_EQ(run("a", more), 1);
+  EXPECT_TRUE(has_killed_overwriting_run(folder / "a"));
+  // The earlier weights can be what it begins with.
+  more.back() = folder / "a/model.safetensors";
+  ASSERT_EQ(run("a", more), kDiverged) << error;
   EXPECT_EQ(changes(), "");
 }
 
@@ -231,8 +238,8 @@ TEST_F(EarlierResultsTest, ARunKilledBeforeItsFirstStepStartsAnew) {
   EXPECT_EQ(losses("a").size(), 3u);
   // A trainer notes that it has begun before it loads anything.
   program.update = tiny::update;
-  EarlierResults begun(folder / "a", "", "tiny");
-  begun.begin();
+  EarlierResults begun(folder / "a", "", "", "tiny");
+  begun.begin(/*restarts=*/false);
   EXPECT_TRUE(has_killed_overwriting_run(folder / "a"));
 }
 

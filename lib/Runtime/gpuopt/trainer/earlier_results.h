@@ -12,8 +12,8 @@
 //   .gpuopt-earlier       all of them are there, and those of the new run are
 //                         written to their places
 //
-// The earlier results are put back then as well or, by --resume=auto, stay set
-// aside while the killed run starts anew (recover_results).
+// The earlier results are put back then as well. By --resume=auto, the killed
+// run starts anew and sets them aside again (recover_results).
 #pragma once
 
 #include "gpuopt/trainer/run_results.h"
@@ -49,7 +49,7 @@ inline std::string free_failed_folder(const std::string &output_dir) {
   for (int number = 1;; number++) {
     const std::string folder = output_dir + "/" + kFailedRunFolder +
                                (number > 1 ? "-" + std::to_string(number) : "");
-    if (exists(folder + "/" + kResultsMark)) {
+    if (exists(folder + "/" + kResultsMark) && !has_saved(folder)) {
       for (const std::string &name : results_in(folder, /*has_program=*/true))
         remove_results(folder + "/" + name);
       remove_empty_folders(folder);
@@ -80,52 +80,62 @@ inline std::string move_failed_run(const std::string &output_dir) {
   return folder;
 }
 
-// Removes what is set aside. It gets another name first: what cannot be removed
-// is not in the way of a later run.
-inline void remove_earlier(const std::string &output_dir) {
+// Renames what is set aside: what then cannot be removed is not in the way of a
+// later run. Returns the new path; empty if nothing is set aside.
+inline std::string retire_earlier(const std::string &output_dir) {
   if (!exists(earlier_folder(output_dir)))
-    return;
+    return "";
   const std::string folder = output_dir + "/" + kRemovedFolder;
+  std::error_code code;
+  std::filesystem::remove_all(folder, code); // what a kill has left
+  create_folder(folder);
   std::string target;
   for (int number = 1; target.empty() || exists(target); number++)
     target = folder + "/" + std::to_string(number);
-  create_folder(folder);
   rename_result(earlier_folder(output_dir), target);
   sync_folder(output_dir);
+  return target;
+}
+// Removes all of it that can be. Returns what is to be said of the rest.
+inline std::string remove_retired(const std::string &target) {
+  if (target.empty())
+    return "";
   std::error_code code;
   for (const std::string &name : names_in(target))
     std::filesystem::remove_all(target + "/" + name, code);
   std::filesystem::remove_all(target, code);
   if (code)
-    throw Error("the results of the earlier run cannot all be removed: what is "
-                "left of them is in '" +
-                target + "' (" + code.message() + "); remove it yourself");
-  rmdir(folder.c_str()); // unless more is left there
+    return "the results of the earlier run cannot all be removed: what is left "
+           "of them is in '" +
+           target + "' (" + code.message() + "); remove it yourself";
+  rmdir(folder_above(target).c_str()); // unless more is left there
+  return "";
 }
 } // namespace detail
 
 // Sets aside what an earlier run has left, with its program if that of this run
-// waits to take its place, which then takes it.
-inline void set_earlier_results_aside(const std::string &output_dir) {
+// waits to take its place, which then takes it. Returns what is to be said of
+// results that were set aside before and cannot be removed; empty: nothing.
+inline std::string set_earlier_results_aside(const std::string &output_dir) {
   const std::string folder = detail::earlier_folder(output_dir),
                     part = folder + kPartSuffix,
                     next = detail::next_folder(output_dir);
   const bool has_program = detail::exists(next + "/" + kProgramFolder);
   const auto results = results_in(output_dir, has_program);
-  // Where a killed run starts anew, they are set aside already.
-  const bool are_aside = detail::exists(folder) && !has_saved(output_dir);
-  if (!results.empty() && !are_aside) {
+  std::string retired;
+  if (!results.empty()) {
     copy_mark(output_dir, part);
     if (has_program) // tells that the program in its place is of this run
       detail::create_folder(part + "/" + kProgramFolder);
     move_results(results, output_dir, part);
-    detail::remove_earlier(output_dir); // what an interrupt had kept
+    retired = detail::retire_earlier(output_dir); // of an interrupted run
     detail::rename_result(part, folder);
     sync_folder(output_dir);
   }
   if (has_program)
     move_results(all_results_in(next), next, output_dir);
   detail::remove_results(next);
+  return detail::remove_retired(retired);
 }
 
 // What became of results that were set aside.
@@ -135,10 +145,8 @@ struct PutBack {
 };
 
 // Puts back what is set aside if the run has saved nothing for which that was
-// done. With `stays`, only what that run has left makes way. Whoever calls this
-// holds the lock of the folder.
-inline PutBack put_back_unless_saved(const std::string &output_dir,
-                                     bool stays = false) {
+// done. Whoever calls this holds the lock of the folder.
+inline PutBack put_back_unless_saved(const std::string &output_dir) {
   const std::string folder = detail::earlier_folder(output_dir),
                     part = folder + kPartSuffix;
   PutBack put_back;
@@ -146,8 +154,6 @@ inline PutBack put_back_unless_saved(const std::string &output_dir,
     if (!detail::exists(folder) || has_saved(output_dir))
       return put_back;
     put_back.failed = detail::move_failed_run(output_dir);
-    if (stays)
-      return put_back;
     detail::rename_result(folder, part);
     sync_folder(output_dir);
   }
@@ -173,14 +179,20 @@ struct Recovery {
 };
 
 // Puts right what an overwriting run has left that was killed before it saved
-// anything: puts back what it had set aside or, with --resume=auto, has the
-// next run start it anew. Whoever calls this holds the lock of the folder.
+// anything: puts back what it had set aside. By --resume=auto, the next run
+// starts it anew; the folder tells so until that one has begun its first step.
+// Whoever calls this holds the lock of the folder.
 inline Recovery recover_results(const std::string &output_dir,
                                 const std::string &resume) {
   Recovery recovery;
   recovery.restarts =
       resume == "auto" && has_killed_overwriting_run(output_dir);
-  const PutBack put_back = put_back_unless_saved(output_dir, recovery.restarts);
+  const std::string next = detail::next_folder(output_dir);
+  if (recovery.restarts) {
+    detail::create_folder(next);
+    sync_folder(output_dir);
+  }
+  const PutBack put_back = put_back_unless_saved(output_dir);
   if (recovery.restarts)
     recovery.text =
         "the last run in '" + output_dir +
@@ -193,7 +205,10 @@ inline Recovery recover_results(const std::string &output_dir,
   else if (put_back.is_done)
     recovery.text = describe_put_back(output_dir, put_back,
                                       "the run that was to replace them");
-  detail::remove_results(detail::next_folder(output_dir));
+  for (const std::string &name : detail::names_in(next))
+    detail::remove_results(next + "/" + name);
+  if (!recovery.restarts)
+    rmdir(next.c_str());
   return recovery;
 }
 
@@ -203,14 +218,15 @@ public:
   // `weights` tells whether `gpuopt train` has begun the run: the program then
   // waits to take its place.
   EarlierResults(const std::string &output_dir, const std::string &weights,
-                 const char *program)
-      : output_dir(output_dir), program(program),
+                 const std::string &resume, const char *program)
+      : output_dir(output_dir), resume(resume), program(program),
         is_begun(waits_in_next_folder(weights, output_dir)),
-        has_next(is_begun) {}
-  // A run that an error ends before its first step has changed nothing.
+        removes_next(is_begun && resume != "auto") {}
+  // A run that an error ends before its first step has changed nothing. One
+  // that starts a killed run anew leaves that for the next try.
   ~EarlierResults() {
     std::error_code code;
-    if (has_next)
+    if (removes_next)
       std::filesystem::remove_all(detail::next_folder(output_dir), code);
   }
   EarlierResults(const EarlierResults &) = delete;
@@ -218,7 +234,7 @@ public:
 
   // Puts right what a killed run has left, and says so. Returns whether this
   // run starts that one anew.
-  bool recover(const std::string &resume) {
+  bool recover() {
     Recovery recovery;
     if (is_begun) // gpuopt train has done so
       recovery.restarts = resume == "auto";
@@ -230,15 +246,17 @@ public:
     return recovery.restarts;
   }
   // Notes that an overwriting run has begun.
-  void begin() {
-    has_next = true;
+  void begin(bool restarts) {
+    removes_next = !restarts;
     detail::create_folder(detail::next_folder(output_dir));
     sync_folder(output_dir);
   }
   void set_aside() {
     are_aside = true; // or some of them
-    set_earlier_results_aside(output_dir);
-    has_next = false;
+    const std::string warning = set_earlier_results_aside(output_dir);
+    removes_next = false;
+    if (!warning.empty())
+      tell("warning: " + warning);
   }
   // This run has saved something: what is set aside is removed. After an
   // interrupt it is not: the folder may have been the wrong one. A run goes on
@@ -254,7 +272,12 @@ public:
                   "' until a next run in '" + output_dir +
                   "' saves its own; move that folder to another place to have "
                   "the earlier run back");
-    attempt([&] { detail::remove_earlier(output_dir); });
+    attempt([&] {
+      const std::string warning =
+          detail::remove_retired(detail::retire_earlier(output_dir));
+      if (!warning.empty())
+        tell("warning: " + warning);
+    });
   }
   // This run ends: what is set aside is put back if nothing has been saved. No
   // checkpoint is being written.
@@ -281,10 +304,10 @@ private:
     fprintf(stderr, "%s: %s\n", program, text.c_str());
   }
 
-  const std::string output_dir;
+  const std::string output_dir, resume;
   const char *const program; // its name
   const bool is_begun;       // by gpuopt train
-  bool has_next;             // until the earlier results are set aside
+  bool removes_next;         // unless this run sets the results aside
   bool are_aside = false;
 };
 

@@ -349,7 +349,7 @@ inline Settings parse_settings(int argc, char **argv, const Program &program) {
     detail::parse_flags(argc, argv, program, s);
   } catch (const std::exception &) {
     std::error_code code; // a run that does not begin leaves nothing
-    if (waits_in_next_folder(s.weights, s.output_dir))
+    if (s.resume != "auto" && waits_in_next_folder(s.weights, s.output_dir))
       std::filesystem::remove_all(s.output_dir + "/" + kNextFolder, code);
     throw;
   }

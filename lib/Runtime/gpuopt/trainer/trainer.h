@@ -30,7 +30,7 @@ class Trainer {
 public:
   Trainer(const Program &program, Settings settings)
       : program(program), s(std::move(settings)),
-        earlier(s.output_dir, s.weights, program.name),
+        earlier(s.output_dir, s.weights, s.resume, program.name),
         session(program, int(kStagingIsDevice ? s.num_threads : 0)),
         ctx(session.ctx),
         waiting(parse_wait_policy(s.wait_policy), ctx.num_threads),
@@ -88,7 +88,8 @@ private:
   // from. Returns whether the run replaces what an earlier one has left there.
   bool enter_folder() {
     folder = std::make_unique<OutputFolder>(s.output_dir);
-    if (earlier.recover(s.resume)) { // the run has the flags of the killed one
+    const bool restarts = earlier.recover();
+    if (restarts) { // the run has the flags of the killed one
       s.resume.clear();
       s.overwrite_output_dir = true;
     }
@@ -97,7 +98,7 @@ private:
     const bool overwrites =
         s.overwrite_output_dir && !checkpoints.starts_in_output();
     if (overwrites)
-      earlier.begin();
+      earlier.begin(restarts);
     return overwrites;
   }
 

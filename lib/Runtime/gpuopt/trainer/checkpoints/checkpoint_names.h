@@ -127,10 +127,11 @@ inline bool is_overwriting(const std::string &output_dir,
 
 // Returns why a run must not write to an output folder: it does not go on from
 // there, and an earlier run has left checkpoints, which would be mixed with its
-// own, or weights, which would be replaced. With `overwrites`, these make way,
-// and only what the run goes on from must not. `resume` is the value of that
-// flag; auto starts an overwriting run anew that was killed. Empty if nothing
-// is lost, or if that value names no checkpoint: whoever opens it says so.
+// own, or weights, which would be replaced. With `overwrites`, these are set
+// aside, but what the run goes on from must stay. `resume` is the value of
+// that flag; auto starts an overwriting run anew that was killed. Empty if
+// nothing is lost, or if that value names no checkpoint: whoever opens it says
+// so.
 inline std::string why_not_anew(const std::string &output_dir,
                                 const std::string &resume, bool overwrites) {
   if (is_inside(output_dir, output_dir + "/../" + kEarlierFolder))
