@@ -29,7 +29,8 @@
 // CHECK-NEXT:     {.other = 3840},
 // CHECK-NEXT: };
 
-// CHECK: for (const ForwardLayer &layer : kForwardLayers) {
+// CHECK: // layers that make the same calls; one that makes others, such as the first, stands outside
+// CHECK-NEXT: for (const ForwardLayer &layer : kForwardLayers) {
 // CHECK-NEXT:   // h.*.fc/addmm_*
 // CHECK-NEXT:   launch(ctx, 1, 32, one, m[kX], m[layer.fc]);
 // CHECK-NEXT:   // the same

@@ -73,5 +73,9 @@ LogicalResult BufferOp::verifySymbolUses(SymbolTableCollection &symbolTable) {
 }
 
 bool gpuopt::device::isGradient(BufferOp buffer) {
-  return Origin::parse(buffer.getOrigin()).isGradient;
+  return isGradientOrigin(buffer.getOrigin());
+}
+
+bool gpuopt::device::isGradientOrigin(StringRef origin) {
+  return Origin::parse(origin).isGradient;
 }

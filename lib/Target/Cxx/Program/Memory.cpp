@@ -149,8 +149,10 @@ LogicalResult cxx::printMemory(ModuleOp module, const ProgramNames &names,
   stream << kTypes;
   if (llvm::any_of(module.getOps<device::BufferOp>(), device::isGradient)) {
     stream << "\n";
-    printComment(stream,
-                 "kD_X is the gradient of the loss with respect to kX.");
+    printComment(
+        stream, "kD_X is the gradient of the loss with respect to kX. A buffer "
+                "is named after the first tensor in it: what is computed in "
+                "place, and what an addition passes on, lies there, too.");
   }
   for (const Chapter &chapter : chaptersOf(module)) {
     SmallVector<Line> lines;

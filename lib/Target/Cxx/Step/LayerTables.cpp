@@ -140,7 +140,9 @@ void cxx::LayerTables::print(device::RepeatOp repeat,
   table.name = names.unique(constantName(repeat.getName()));
   printComment(stream,
                "Where the buffers of each iteration of a loop begin, in "
-               "bytes; plan.json has their lifetimes.");
+               "bytes; plan.json has their lifetimes. A buffer is named after "
+               "the first tensor in it: what is computed in place, and what an "
+               "addition passes on, lies there, too.");
   // Loops that share a function have rows of one type.
   std::string &type =
       repeat.getFunction() ? types[*repeat.getFunction()] : table.type;

@@ -9,6 +9,7 @@
 
 #include "Step/LayerTables.h"
 #include "Step/MultiTensorTables.h"
+#include "Step/StepComments.h"
 #include "Step/StepPieces.h"
 #include "Text.h"
 #include "Types.h"
@@ -28,7 +29,7 @@ public:
       : step(step), symbols(step->getParentOfType<ModuleOp>()), names(names),
         shapes(shapes), calls(calls), marks(marks), tables(&tables),
         stream(&stream), layers(names), multiTensor(names, symbols, tables),
-        isTimed(cxx::isTimed(step)) {}
+        comments(names, symbols), isTimed(cxx::isTimed(step)) {}
 
   LogicalResult print(StringRef name, unsigned callsPerFunction) {
     layers.print(step, symbols, *tables);
@@ -130,6 +131,7 @@ private:
     });
     if (first != body.end())
       printSection(&*first);
+    comments.printWhyLayers(repeat, *stream, indent.size());
     layers.printLoopHead(repeat, *stream);
     size_t begin = calls.size();
     if (failed(printBody(repeat)))
@@ -342,28 +344,9 @@ private:
       cxx::printComment(*stream, comment, indent.size());
       lastComment = comment;
     }
-    for (Value operand : op->getOperands())
-      if (auto address = operand.getDefiningOp<device::AddressOp>())
-        printTied(address);
+    comments.print(op, *stream, indent.size());
   }
 
-  /// Says before the first call of the step on a weight that the model has
-  /// under several names which ones they are.
-  void printTied(device::AddressOp address) {
-    auto buffer = symbols.lookup<device::BufferOp>(address.getBuffer());
-    if (!buffer || !buffer.getVariableAttr())
-      return;
-    auto variable = symbols.lookup<train::VariableOp>(*buffer.getVariable());
-    if (!variable || variable.getSavedAs().size() < 2 ||
-        !tied.insert(variable).second)
-      return;
-    std::string text = names.ofBuffer(address.getBuffer()) + " is tied: it is ";
-    llvm::raw_string_ostream stream(text);
-    llvm::interleave(
-        variable.getSavedAs().getAsValueRange<StringAttr>(),
-        [&](StringRef name) { stream << name; }, [&] { stream << " and "; });
-    cxx::printComment(*this->stream, text, indent.size());
-  }
   void printSection(Operation *op) {
     StringRef section = device::sectionOf(op);
     if (!section.empty() && section != current) {
@@ -562,9 +545,9 @@ private:
   raw_ostream *stream; ///< Gets the function that is being printed.
   cxx::LayerTables layers;
   cxx::MultiTensorTables multiTensor;
+  cxx::StepComments comments;
   const bool isTimed;
   std::string indent = "  ";
-  llvm::SmallPtrSet<Operation *, 4> tied;  ///< Those that a comment has named.
   std::string loopFunctions;               ///< The functions that loops share.
   llvm::StringMap<std::string> functionOf; ///< Their names, by those in the IR.
   llvm::StringMap<std::vector<cxx::OpCalls>> firstCalls; ///< By these names.

@@ -15,6 +15,9 @@ namespace gpuopt::device {
 /// Whether a buffer holds the gradient of what its origin names.
 bool isGradient(BufferOp buffer);
 
+/// Whether an origin that a comment has names a gradient: "d h.0/add".
+bool isGradientOrigin(llvm::StringRef origin);
+
 } // namespace gpuopt::device
 
 #endif // GPUOPT_DIALECT_DEVICE_IR_GRADIENTS_H
