@@ -158,6 +158,20 @@ KERNEL void __launch_bounds__(kRowThreads)
   }
 }
 
+// Reads the statistics of a warp's queries, the first of which is `first_row`.
+template <int S>
+DEVICE void load_statistics(RowStatistics (&of_row)[S][2],
+                            const RowStatistics *statistics,
+                            const AttentionShape &s, const BatchElement &at,
+                            int first_row) {
+  UNROLL
+  for (int i = 0; i < 2 * S; i++) {
+    const int row = first_row + i / 2 * kStripRows + strip_row(i % 2 * 2);
+    if (row < s.queries)
+      of_row[i / 2][i % 2] = statistics[at.number(s) * s.queries + row];
+  }
+}
+
 // ---- Gradients of scores ---------------------------------------------------
 
 // Turns the scores p into probabilities, and the gradients dp of probabilities
@@ -314,6 +328,21 @@ DEVICE void store_sums_of_tile(Tiles tiles, float *column_sums,
   }
 }
 
+// Writes the rows of a block's tile, which are x times a factor, and the sums
+// of their columns as tensor `which` of AttentionColumns.
+template <int D, class Tiles, class T, int S>
+DEVICE void store_gradients(Tiles tiles, float *column_sums,
+                            const AttentionShape &s, const AttentionBlock &at,
+                            int which, const Matrix<T> &to, int64_t first_row,
+                            const float (&x)[S][D / 8][4], float factor) {
+  UNROLL
+  for (int strip = 0; strip < S; strip++)
+    store_strip<D>(to, first_row + strip * kStripRows, x[strip], factor,
+                   factor);
+  store_sums_of_tile<D>(tiles, column_sums, s, at, which, to.columns, first_row,
+                        to.rows, x, factor);
+}
+
 // ---- dQ --------------------------------------------------------------------
 
 template <class T, int D, class Scores>
@@ -356,12 +385,7 @@ KERNEL void __launch_bounds__(query_gradient_tiles<T, D, Scores>().threads(),
   ptx::cp_async_commit();
 
   RowStatistics of_row[S][2] = {};
-  UNROLL
-  for (int i = 0; i < 2 * S; i++) {
-    const int row = first_row + i / 2 * kStripRows + strip_row(i % 2 * 2);
-    if (row < s.queries)
-      of_row[i / 2][i % 2] = statistics[at.number(s) * s.queries + row];
-  }
+  load_statistics(of_row, statistics, s, at, first_row);
   ptx::cp_async_wait<0>();
   __syncthreads();
   const int own_row = first_row_of_warp(S) * kTileStride<T, D>;
@@ -394,13 +418,10 @@ KERNEL void __launch_bounds__(query_gradient_tiles<T, D, Scores>().threads(),
         }
         add_product<D>(sum, dp, tiles.other(0, buffer));
       });
-  UNROLL
-  for (int strip = 0; strip < S; strip++)
-    store_strip<D>(
-        Matrix<T>(dq + at.offset(g.dq_batch), s.queries, s.key_size, g.dq_row),
-        first_row + strip * kStripRows, sum[strip], scores.scale, scores.scale);
-  store_sums_of_tile<D>(tiles, column_sums, s, at, 0, s.key_size, first_row,
-                        s.queries, sum, scores.scale);
+  store_gradients<D>(
+      tiles, column_sums, s, at, 0,
+      Matrix<T>(dq + at.offset(g.dq_batch), s.queries, s.key_size, g.dq_row),
+      first_row, sum, scores.scale);
 }
 
 // ---- dK and dV -------------------------------------------------------------
@@ -427,6 +448,44 @@ DEVICE void copy_own_keys(const GradientTiles<T, D, Sizes> &tiles,
         Matrix<const T>(v + at.offset(s.v_batch), s.keys, s.value_size,
                         s.v_row),
         first_key);
+}
+
+// Adds what a tile of queries, the first of which is `query`, gives to the sums
+// of dK and dV of a warp's keys, the first of which is `row`. `of_q` and
+// `of_dy` are the tile's rows of Q and of dY.
+template <class T, int D, int N, bool Keys, bool Values, int S, class Scores>
+DEVICE void add_key_gradients(float (&sum_k)[S][D / 8][4],
+                              float (&sum_v)[S][D / 8][4],
+                              const SharedRows<T, D> (&keys)[S],
+                              const SharedRows<T, D> (&values)[S],
+                              const T *of_q, T *of_dy, const ScoreBand &band,
+                              int query, int row, const AttentionShape &s,
+                              const AttentionBlock &at, const Scores &scores) {
+  float p[S][N / 8][4], dp[S][N / 8][4];
+  multiply_transposed<D>(p, keys, of_q);
+  if constexpr (Keys) {
+    multiply_transposed<D>(dp, values, of_dy);
+  } else {
+    UNROLL
+    for (int strip = 0; strip < S; strip++)
+      set_zero(dp[strip]);
+  }
+  UNROLL
+  for (int strip = 0; strip < S; strip++) {
+    const ScoreTile place(band, query, N, row + strip * kStripRows, kStripRows);
+    CapSlopes<N / 8> slopes;
+    const ScoreBits bits = to_scores<false>(p[strip], place, s, at, scores,
+                                            Keys ? &slopes : nullptr);
+    to_gradients(p[strip], dp[strip], bits, scores, [&](int n, int i) {
+      return *statistics_of_row<T, D>(of_dy, strip_column(n, i));
+    });
+    if constexpr (Keys)
+      multiply_by_slopes(dp[strip], slopes, scores);
+  }
+  if constexpr (Values)
+    add_product<D>(sum_v, p, of_dy);
+  if constexpr (Keys)
+    add_product<D>(sum_k, dp, of_q);
 }
 
 // One block writes dK, dV, or both: Keys and Values say which. It adds up the
@@ -478,36 +537,11 @@ KERNEL void __launch_bounds__(key_gradient_tiles<T, D, Scores>().threads(),
   }
   const ScoreBand band(s);
   const auto use = [&](int tile, int buffer) {
-    const int row = first_row, query = tile * kQueries;
-    if (ScoreTile(band, query, kQueries, row, S * kStripRows).is_hidden)
-      return;
-    T *of_dy = tiles.other(1, buffer);
-    float p[S][kQueries / 8][4], dp[S][kQueries / 8][4];
-    multiply_transposed<D>(p, keys, tiles.other(0, buffer));
-    if constexpr (Keys) {
-      multiply_transposed<D>(dp, values, of_dy);
-    } else {
-      UNROLL
-      for (int strip = 0; strip < S; strip++)
-        set_zero(dp[strip]);
-    }
-    UNROLL
-    for (int strip = 0; strip < S; strip++) {
-      const ScoreTile place(band, query, kQueries, row + strip * kStripRows,
-                            kStripRows);
-      CapSlopes<kQueries / 8> slopes;
-      const ScoreBits bits = to_scores<false>(p[strip], place, s, at, scores,
-                                              Keys ? &slopes : nullptr);
-      to_gradients(p[strip], dp[strip], bits, scores, [&](int n, int i) {
-        return *statistics_of_row<T, D>(of_dy, strip_column(n, i));
-      });
-      if constexpr (Keys)
-        multiply_by_slopes(dp[strip], slopes, scores);
-    }
-    if constexpr (Values)
-      add_product<D>(sum_v, p, of_dy);
-    if constexpr (Keys)
-      add_product<D>(sum_k, dp, tiles.other(0, buffer));
+    const int query = tile * kQueries;
+    if (!ScoreTile(band, query, kQueries, first_row, S * kStripRows).is_hidden)
+      add_key_gradients<T, D, kQueries, Keys, Values>(
+          sum_k, sum_v, keys, values, tiles.other(0, buffer),
+          tiles.other(1, buffer), band, query, first_row, s, at, scores);
   };
   const int64_t first_head = at.batch[2];
   for (int64_t head = 0; head < heads; head++) {
@@ -519,25 +553,16 @@ KERNEL void __launch_bounds__(key_gradient_tiles<T, D, Scores>().threads(),
     ptx::cp_async_commit();
     for_each_tile<kSizes.buffers>(range.begin, range.end, copy, use);
   }
-  if constexpr (Keys) {
-    UNROLL
-    for (int strip = 0; strip < S; strip++)
-      store_strip<D>(
-          Matrix<T>(dk + at.offset(g.dk_batch), s.keys, s.key_size, g.dk_row),
-          first_row + strip * kStripRows, sum_k[strip], scores.scale,
-          scores.scale);
-    store_sums_of_tile<D>(tiles, column_sums, s, at, 1, s.key_size, first_row,
-                          s.keys, sum_k, scores.scale);
-  }
-  if constexpr (Values) {
-    UNROLL
-    for (int strip = 0; strip < S; strip++)
-      store_strip<D>(
-          Matrix<T>(dv + at.offset(g.dv_batch), s.keys, s.value_size, g.dv_row),
-          first_row + strip * kStripRows, sum_v[strip], 1, 1);
-    store_sums_of_tile<D>(tiles, column_sums, s, at, 2, s.value_size, first_row,
-                          s.keys, sum_v, 1);
-  }
+  if constexpr (Keys)
+    store_gradients<D>(
+        tiles, column_sums, s, at, 1,
+        Matrix<T>(dk + at.offset(g.dk_batch), s.keys, s.key_size, g.dk_row),
+        first_row, sum_k, scores.scale);
+  if constexpr (Values)
+    store_gradients<D>(
+        tiles, column_sums, s, at, 2,
+        Matrix<T>(dv + at.offset(g.dv_batch), s.keys, s.value_size, g.dv_row),
+        first_row, sum_v, 1);
 }
 
 } // namespace gpuopt::detail

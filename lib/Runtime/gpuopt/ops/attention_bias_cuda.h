@@ -169,19 +169,14 @@ KERNEL void __launch_bounds__(bias_gradient_tiles<T, D>().threads(),
     const ScoreTile place(band, first_row, kStripRows, from.first_key, kKeys);
     if (place.is_hidden)
       return;
-    RowStatistics of_row[2] = {};
-    UNROLL
-    for (int half = 0; half < 2; half++) {
-      const int row = first_row + strip_row(2 * half);
-      if (row < s.queries)
-        of_row[half] = statistics[from.number(s) * s.queries + row];
-    }
+    RowStatistics of_row[1][2] = {};
+    load_statistics(of_row, statistics, s, from, first_row);
     float p[1][kKeys / 8][4], dp[1][kKeys / 8][4];
     multiply_transposed<D>(p, queries, memory.others(0));
     multiply_transposed<D>(dp, gradients, memory.others(1));
     const ScoreBits bits = to_scores<true>(p[0], place, s, from, scores);
     to_gradients(p[0], dp[0], bits, scores,
-                 [&](int, int i) { return of_row[i / 2]; });
+                 [&](int, int i) { return of_row[0][i / 2]; });
     for_each_element<kKeys / 8>(
         [&](int n, int i) { sum[n][i] += dp[0][n][i]; });
   });

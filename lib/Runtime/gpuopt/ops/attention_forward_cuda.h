@@ -34,6 +34,37 @@ template <class T, int D>
 using ForwardRows = std::conditional_t<kHasMatrixUnits<T> && D == 128,
                                        HeldRows<T, D>, SharedRows<T, D>>;
 
+// Divides the sums of a warp's queries, the first of which is `first_row`, by
+// those of their exponentials, and writes Y and the statistics for the
+// backward.
+template <int D, int S, class Scores, class T>
+DEVICE void
+store_forward(const AttentionShape &s, const AttentionBlock &at,
+              const Scores &scores, int first_row, OnlineSoftmax (&softmax)[S],
+              const float (&sum)[S][D / 8][4], T *y, float *statistics) {
+  UNROLL
+  for (int strip = 0; strip < S; strip++) {
+    OnlineSoftmax &of_strip = softmax[strip];
+    of_strip.finish();
+    float inverse[2];
+    UNROLL
+    for (int half = 0; half < 2; half++) {
+      const bool is_empty = of_strip.sum[half] == 0;
+      inverse[half] =
+          is_empty && scores.zeroes_empty ? 0 : 1 / of_strip.sum[half];
+      const int row = first_row + strip * kStripRows + strip_row(2 * half);
+      if (row < s.queries && lane_of_warp() % 4 == 0) {
+        float *of_row = statistics + at.number(s) * s.queries + row;
+        of_row[0] = of_strip.top[half] * scores.unit();
+        of_row[batch_elements(s) * s.queries] = logf(of_strip.sum[half]);
+      }
+    }
+    store_strip<D>(
+        Matrix<T>(y + at.offset(s.y_batch), s.queries, s.value_size, s.y_row),
+        first_row + strip * kStripRows, sum[strip], inverse[0], inverse[1]);
+  }
+}
+
 template <class T, int D, class Scores>
 KERNEL void __launch_bounds__(forward_tiles<T, D, Scores>().threads(),
                               forward_tiles<T, D, Scores>().blocks)
@@ -104,27 +135,7 @@ KERNEL void __launch_bounds__(forward_tiles<T, D, Scores>().threads(),
         add_product<D>(sum, x, tile_in(buffer, 1));
       });
 
-  UNROLL
-  for (int strip = 0; strip < S; strip++) {
-    OnlineSoftmax &of_strip = softmax[strip];
-    of_strip.finish();
-    float inverse[2];
-    UNROLL
-    for (int half = 0; half < 2; half++) {
-      const bool is_empty = of_strip.sum[half] == 0;
-      inverse[half] =
-          is_empty && scores.zeroes_empty ? 0 : 1 / of_strip.sum[half];
-      const int row = first_row + strip * kStripRows + strip_row(2 * half);
-      if (row < s.queries && lane_of_warp() % 4 == 0) {
-        float *of_row = statistics + at.number(s) * s.queries + row;
-        of_row[0] = of_strip.top[half] * scores.unit();
-        of_row[batch_elements(s) * s.queries] = logf(of_strip.sum[half]);
-      }
-    }
-    store_strip<D>(
-        Matrix<T>(y + at.offset(s.y_batch), s.queries, s.value_size, s.y_row),
-        first_row + strip * kStripRows, sum[strip], inverse[0], inverse[1]);
-  }
+  store_forward<D>(s, at, scores, first_row, softmax, sum, y, statistics);
 }
 
 } // namespace gpuopt::detail
