@@ -228,10 +228,66 @@ inline void repeat_gradients(const Case &c, std::vector<double> &x) {
                 x.begin() + b * size);
 }
 
+// The scores of a query, and what the backward needs of them.
+struct ScoreRow {
+  explicit ScoreRow(const Case &c)
+      : score(size_t(c.keys), -INFINITY), slope(score.size(), 1),
+        sees(score.size()), passes(score.size()) {}
+
+  double probability(int64_t j) const {
+    return is_zero || !sees[size_t(j)] ? 0
+                                       : std::exp(score[size_t(j)] - top) / sum;
+  }
+
+  std::vector<double> score, slope;
+  std::vector<bool> sees, passes; // whether a gradient passes to the product
+  double top = -INFINITY, sum = 0;
+  bool is_zero = false;
+};
+
+template <class T>
+ScoreRow scores_of_query(const Case &c, const Inputs<T> &in, const Batch &batch,
+                         int64_t i) {
+  const Places p(c);
+  const MaskPlace mask = mask_place(c), bias = bias_place(c);
+  ScoreRow row(c);
+  for (int64_t j = 0; j < c.keys; j++) {
+    const auto at = size_t(j);
+    row.sees[at] = row.passes[at] = j - i >= c.first_key && j - i <= c.last_key;
+    if (!row.sees[at])
+      continue;
+    double x = 0;
+    for (int64_t e = 0; e < c.key_size; e++)
+      x += wide(in.q[p.q.at(batch, i, e)]) * wide(in.k[p.k.at(batch, j, e)]);
+    x *= c.scale;
+    if (c.softcap > 0) {
+      const double t = std::tanh(x / c.softcap);
+      x = c.softcap * t;
+      row.slope[at] = 1 - t * t;
+    }
+    if (c.has_bias)
+      x += double(in.bias[bias.at(batch, i, j)]);
+    if (c.extra == Case::Extra::AddedMask) {
+      // A score is an f32: a mask of -1e9 leaves nothing of a product.
+      x = double(float(x + double(in.added_mask[mask.at(batch, i, j)])));
+    } else if (c.extra == Case::Extra::Mask && !in.mask[mask.at(batch, i, j)]) {
+      x = c.masked_value;
+      row.passes[at] = false;
+    }
+    row.score[at] = x;
+    row.top = std::max(row.top, x);
+  }
+  row.is_zero = row.top == -INFINITY && c.zeroes_empty;
+  for (int64_t j = 0; j < c.keys; j++)
+    if (row.sees[size_t(j)])
+      row.sum += std::exp(row.score[size_t(j)] - row.top);
+  return row;
+}
+
 template <class T>
 Results reference(const Case &c, const Inputs<T> &in) {
   const Places p(c);
-  const MaskPlace mask = mask_place(c), bias = bias_place(c);
+  const MaskPlace bias = bias_place(c);
   Results out;
   const int64_t count = batch_elements(c);
   out.dbias.resize(in.bias.size());
@@ -247,67 +303,29 @@ Results reference(const Case &c, const Inputs<T> &in) {
     double *dk = out.dk.data() + owner * c.keys * c.key_size;
     double *dv = out.dv.data() + owner * c.keys * c.value_size;
     for (int64_t i = 0; i < c.queries; i++) {
-      std::vector<double> score(size_t(c.keys), -INFINITY), dp(score.size());
-      std::vector<double> slope(score.size(), 1);
-      std::vector<bool> sees(score.size()), passes(score.size());
-      double top = -INFINITY, sum = 0, delta = 0;
-      for (int64_t j = 0; j < c.keys; j++) {
-        const auto at = size_t(j);
-        sees[at] = passes[at] = j - i >= c.first_key && j - i <= c.last_key;
-        if (!sees[at])
-          continue;
-        double x = 0;
-        for (int64_t e = 0; e < c.key_size; e++)
-          x += wide(in.q[p.q.at(at_batch, i, e)]) *
-               wide(in.k[p.k.at(at_batch, j, e)]);
-        x *= c.scale;
-        if (c.softcap > 0) {
-          const double t = std::tanh(x / c.softcap);
-          x = c.softcap * t;
-          slope[at] = 1 - t * t;
-        }
-        if (c.has_bias)
-          x += double(in.bias[bias.at(at_batch, i, j)]);
-        if (c.extra == Case::Extra::AddedMask) {
-          // A score is an f32: a mask of -1e9 leaves nothing of a product.
-          x = double(float(x + double(in.added_mask[mask.at(at_batch, i, j)])));
-        } else if (c.extra == Case::Extra::Mask &&
-                   !in.mask[mask.at(at_batch, i, j)]) {
-          x = c.masked_value;
-          passes[at] = false;
-        }
-        score[at] = x;
-        top = std::max(top, x);
-      }
-      const bool is_zero = top == -INFINITY && c.zeroes_empty;
-      for (int64_t j = 0; j < c.keys; j++)
-        if (sees[size_t(j)])
-          sum += std::exp(score[size_t(j)] - top);
-      const auto probability = [&](int64_t j) {
-        return is_zero || !sees[size_t(j)]
-                   ? 0
-                   : std::exp(score[size_t(j)] - top) / sum;
-      };
+      const ScoreRow row = scores_of_query(c, in, at_batch, i);
+      std::vector<double> dp(size_t(c.keys));
+      double delta = 0;
       for (int64_t j = 0; j < c.keys; j++) {
         const double factor = dropout_factor(c, b, i, j);
         for (int64_t e = 0; e < c.value_size; e++) {
           const double dy = wide(in.dy[p.y.at(at_batch, i, e)]);
           const double v = wide(in.v[p.v.at(at_batch, j, e)]);
-          if (!sees[size_t(j)])
+          if (!row.sees[size_t(j)])
             continue;
-          y[i * c.value_size + e] += factor * probability(j) * v;
-          dv[j * c.value_size + e] += factor * probability(j) * dy;
+          y[i * c.value_size + e] += factor * row.probability(j) * v;
+          dv[j * c.value_size + e] += factor * row.probability(j) * dy;
           dp[size_t(j)] += factor * dy * v;
         }
       }
       for (int64_t j = 0; j < c.keys; j++)
-        if (sees[size_t(j)])
-          delta += probability(j) * dp[size_t(j)];
+        if (row.sees[size_t(j)])
+          delta += row.probability(j) * dp[size_t(j)];
       for (int64_t j = 0; j < c.keys; j++) {
-        if (!passes[size_t(j)])
+        if (!row.passes[size_t(j)])
           continue;
-        const double of_score = probability(j) * (dp[size_t(j)] - delta);
-        const double ds = c.scale * slope[size_t(j)] * of_score;
+        const double of_score = row.probability(j) * (dp[size_t(j)] - delta);
+        const double ds = c.scale * row.slope[size_t(j)] * of_score;
         out.dbias[bias.at(at_batch, i, j)] += of_score;
         for (int64_t e = 0; e < c.key_size; e++) {
           dq[i * c.key_size + e] += ds * wide(in.k[p.k.at(at_batch, j, e)]);
