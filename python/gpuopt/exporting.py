@@ -64,38 +64,20 @@ def export(
         or their first dimensions cannot be one batch.
     """
     import torch
-    from torch.nn.attention import SDPBackend, sdpa_kernel
 
     path = os.fspath(path)
     example_inputs = (example_inputs,) if isinstance(example_inputs, torch.Tensor) else tuple(example_inputs)
     input_names = _input_names(module, example_inputs, input_names)
     dynamic_shapes = _batch_of_inputs(module, example_inputs, input_names) if symbolic_batch else None
     _warn_of_evaluation_mode(module)
-    modes = [(part, part.training) for part in module.modules()]
-    if not module.training:
-        module.train()
-    try:
-        # Other kernels of attention have layouts that its decomposition lacks.
-        with sdpa_kernel(SDPBackend.MATH), warnings.catch_warnings(), _quiet("torch.onnx._internal.exporter._registration"):
-            # Training mode is what is wanted here.
-            warnings.filterwarnings("ignore", message=".*while it is in training mode")
-            # What PyTorch has to say to itself. All inputs have the one batch.
-            warnings.filterwarnings("ignore", message=".*axis name: batch will not be used")
-            warnings.filterwarnings("ignore", category=FutureWarning, module="copyreg|torch")
-            program = torch.onnx.export(
-                module,
-                example_inputs,
-                input_names=list(input_names),
-                output_names=list(output_names) if output_names else None,
-                opset_version=opset,
-                dynamo=True,
-                optimize=False,
-                dynamic_shapes=dynamic_shapes,
-                verbose=False,
-            )
-    finally:
-        for part, was_training in modes:
-            part.training = was_training
+    program = _export_program(
+        module,
+        example_inputs,
+        input_names=list(input_names),
+        output_names=list(output_names) if output_names else None,
+        opset_version=opset,
+        dynamic_shapes=dynamic_shapes,
+    )
     _warn_of_changed_buffers(program.exported_program)
     if symbolic_batch:
         _warn_of_fixed_batch(program.model)
@@ -107,6 +89,28 @@ def export(
     _activate_dropout(program.model)
     size = sum(tensor.numel() * tensor.element_size() for tensor in module.state_dict().values())
     program.save(path, external_data=size > _LARGEST_INLINE_BYTES)
+
+
+def _export_program(module: Any, example_inputs: tuple, **options: Any) -> Any:
+    """Exports a module in training mode by PyTorch's exporter, and restores its mode."""
+    import torch
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    modes = [(part, part.training) for part in module.modules()]
+    if not module.training:
+        module.train()
+    try:
+        # Other kernels of attention have layouts that its decomposition lacks.
+        with sdpa_kernel(SDPBackend.MATH), warnings.catch_warnings(), _quiet("torch.onnx._internal.exporter._registration"):
+            # Training mode is what is wanted here.
+            warnings.filterwarnings("ignore", message=".*while it is in training mode")
+            # What PyTorch has to say to itself. All inputs have the one batch.
+            warnings.filterwarnings("ignore", message=".*axis name: batch will not be used")
+            warnings.filterwarnings("ignore", category=FutureWarning, module="copyreg|torch")
+            return torch.onnx.export(module, example_inputs, dynamo=True, optimize=False, verbose=False, **options)
+    finally:
+        for part, was_training in modes:
+            part.training = was_training
 
 
 @contextlib.contextmanager
