@@ -10,6 +10,7 @@
 #include "gpuopt/data/check_ahead.h"
 #include "gpuopt/data/mix.h"
 #include "gpuopt/data/sources.h"
+#include "gpuopt/predictor/prompts.h"
 #include "gpuopt/trainer/class_names.h"
 
 using namespace gpuopt;
@@ -61,6 +62,32 @@ bool gpuopt::namesPictures(const std::string &text) {
   return path.extension == ".tar"
              ? ending.rfind("jp", 0) == 0 || ending.rfind("png", 0) == 0
              : is_folder(text);
+}
+
+std::optional<int64_t> gpuopt::samplesNamedBy(const std::string &text) {
+  try {
+    if (!parse_data_path(text).extension.empty())
+      return std::nullopt;
+    if (is_folder(text))
+      return ImageFolder(text).count();
+    const MappedFile file(text);
+    if (!begins_like_npy(file))
+      return std::nullopt;
+    const NpyHeader header(file);
+    if (!header.shape.empty())
+      return header.shape[0];
+  } catch (const std::exception &) {
+    // Whoever opens the data says what is wrong with them.
+  }
+  return std::nullopt;
+}
+
+PromptCount gpuopt::countPrompts(const std::string &file) {
+  try {
+    return {int64_t(read_prompts(file, /*limit=*/-1).size()), ""};
+  } catch (const std::exception &error) {
+    return {0, error.what()};
+  }
 }
 
 /// Opens data and checks them; throws an error of the trainer's.

@@ -56,6 +56,17 @@ bool isParquet(const std::string &text);
 /// tar files.
 bool namesPictures(const std::string &text);
 
+/// Returns how many samples such a value names; nothing if that is not known
+/// without the program that reads them.
+std::optional<int64_t> samplesNamedBy(const std::string &text);
+
+/// Returns the prompts that a file has, or why it has none.
+struct PromptCount {
+  int64_t count = 0;
+  std::string problem;
+};
+PromptCount countPrompts(const std::string &file);
+
 /// What a trainer would say of its data.
 struct DataFindings {
   std::string problem;    ///< Why it would refuse them; empty: it would not.

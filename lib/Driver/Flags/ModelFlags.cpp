@@ -19,6 +19,7 @@
 #include "gpuopt/Target/Cxx/PlanVersion.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_names.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -31,7 +32,7 @@ cl::OptionCategory &gpuopt::modelCategory() {
 }
 
 namespace {
-/// The batch of predictions where the model leaves it open.
+/// The largest batch of predictions where the model leaves it open.
 constexpr int64_t kUsualBatchSize = 32;
 
 cl::opt<std::string> model(cl::Positional, cl::desc("<model.onnx>"),
@@ -71,10 +72,25 @@ static Error adoptPictures(DriverOptions &options) {
   return Error::success();
 }
 
+/// Returns the batch of predictions where the model leaves it open: as many
+/// samples as there are, rounded up to a power of two, because each batch size
+/// is a program that has to be built.
+static int64_t usualBatchSize(const DriverOptions &options) {
+  const TrainingSettings &settings = options.emission.settings;
+  std::optional<int64_t> samples;
+  if (settings.generate > 0)
+    samples = countPrompts(settings.prompts).count;
+  for (StringRef file : options.data.files)
+    if (!samples)
+      samples = samplesNamedBy(file.split('=').second.str());
+  bool areFew = samples && *samples > 0 && *samples < kUsualBatchSize;
+  return areFew ? int64_t(PowerOf2Ceil(uint64_t(*samples))) : kUsualBatchSize;
+}
+
 /// Reads which model to predict with: a file or, of a folder with trained
 /// weights, the model that was trained, with these weights.
 static Error collectPredicted(DriverOptions &options) {
-  options.import.usualBatchSize = kUsualBatchSize;
+  options.import.usualBatchSize = usualBatchSize(options);
   if (!sys::fs::is_directory(model))
     return Error::success();
   Expected<std::string> trained = findSourceModelFile(model);

@@ -98,6 +98,8 @@ static Error checkNamedFiles(const TrainingSettings &settings) {
   std::string why;
   if (isGiven("init-from"))
     why = whyNoWeightsIn(settings.init_from);
+  else if (isGiven("prompts"))
+    why = countPrompts(settings.prompts).problem;
   return why.empty() ? Error::success() : createStringError(why);
 }
 

@@ -147,8 +147,8 @@ inline constexpr auto kTargetNames = names_of_targets();
 inline constexpr CompileSetting kCompileSettings[] = {
     compile_time::shared(compile_time::without_default(
         "batch-size", CompileGroup::Model, "N",
-        "size of the symbolic first dimension of the inputs; "
-        "needed if there is one (predict: 32)",
+        "size of the symbolic first dimension of the inputs; needed if there "
+        "is one (predict: by the number of samples, at most 32)",
         "", at_least(1))),
     compile_time::shared(
         compile_time::without_default("dim", CompileGroup::Model, "NAME=N",
