@@ -357,8 +357,7 @@ def _weights_file(path: str | os.PathLike) -> str | os.PathLike:
     if os.path.exists(file):
         return file
     raise FileNotFoundError(
-        f"'{os.fspath(path)}' is a folder without model.safetensors, so it is neither the results of a training nor a "
-        "checkpoint: name a safetensors file, or a folder that has one of that name"
+        f"'{os.fspath(path)}' is a folder without model.safetensors: name the folder of a run or a checkpoint, or a safetensors file"
     )
 
 

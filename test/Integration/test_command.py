@@ -399,8 +399,8 @@ def test_weights_that_are_no_safetensors(content, message, tmp_path):
 def test_weights_of_a_folder(tmp_path):
     for name in ("run/checkpoint-2", "empty"):
         (tmp_path / name).mkdir(parents=True)
-    with pytest.raises(FileNotFoundError, match="empty' is a folder without model.safetensors, so it is neither the results of "
-                                                "a training nor a checkpoint: name a safetensors file, or a folder that has one"):
+    message = "empty' is a folder without model.safetensors: name the folder of a run or a checkpoint, or a safetensors file"
+    with pytest.raises(FileNotFoundError, match=message):
         gpuopt.load_weights(make_module(), tmp_path / "empty")
     for number, folder in enumerate(("run", "run/checkpoint-2")):
         weights = {name: value.detach().numpy() * 0 + number for name, value in make_module().named_parameters()}
