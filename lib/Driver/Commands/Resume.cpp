@@ -12,6 +12,7 @@
 #include "Files/SourceModel.h"
 #include "gpuopt/Dialect/Device/IR/BatchSize.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace gpuopt;
@@ -80,10 +81,14 @@ llvm::Error gpuopt::checkStart(const DriverOptions &options, ModuleOp module,
     auto [name, value] = flag.split('=');
     run.settings[name.str()] = value.str();
   }
-  if (run.resume.empty() || firstCheckpoint(run).empty())
-    return errorOf(
-        whyNotBegun(options.emission.settings.init_from, weightsOf(module),
-                    options.emission.settings.init_strict, classNames));
+  if (run.resume.empty() || firstCheckpoint(run).empty()) {
+    StartFindings found =
+        lookAtStart(options.emission.settings.init_from, weightsOf(module),
+                    options.emission.settings.init_strict, classNames);
+    if (!found.warning.empty())
+      llvm::errs() << "gpuopt: warning: " << found.warning << "\n";
+    return errorOf(found.problem);
+  }
   if (llvm::Expected<std::string> source =
           findSourceModel(firstCheckpoint(run)))
     run.source = *source;

@@ -57,22 +57,27 @@ std::string gpuopt::whyNoWeightsIn(const std::string &path) {
   return "";
 }
 
-std::string gpuopt::whyNotBegun(const std::string &path,
-                                const std::vector<WeightShape> &weights,
-                                bool isStrict, const std::string &classNames) {
+StartFindings gpuopt::lookAtStart(const std::string &path,
+                                  const std::vector<WeightShape> &weights,
+                                  bool isStrict,
+                                  const std::string &classNames) {
+  if (path.empty())
+    return {};
+  const std::string others = describe_other_classes(path, classNames);
   std::vector<StateInfo> described(weights.size());
+  bool areKnown = true; // else the trainer will say what it makes of them
   for (size_t i = 0; i < weights.size(); ++i)
-    if (!describe(weights[i], described[i]))
-      return ""; // the trainer will say what it makes of it
+    areKnown &= describe(weights[i], described[i]);
   Table<StateInfo> states;
   states.data = described.data();
   states.count = int(described.size());
   try {
-    if (path.empty())
-      return "";
-    match_init_weights(MappedFile(path), states, isStrict);
-    return isStrict ? describe_other_classes(path, classNames) : "";
+    if (areKnown)
+      match_init_weights(MappedFile(path), states, isStrict);
   } catch (const std::exception &error) {
-    return error.what();
+    return {error.what(), ""};
   }
+  if (others.empty() || isStrict)
+    return {others, ""};
+  return {"", others + kBeginsAllTheSame};
 }

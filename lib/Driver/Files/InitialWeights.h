@@ -32,12 +32,18 @@ struct WeightShape {
 /// nothing.
 std::string whyNoWeightsIn(const std::string &file);
 
-/// Returns why the trainer would refuse to begin with that file, or nothing. An
-/// empty name stands for none. `classNames` has the names of the classes of the
-/// labels, a line each; empty: none.
-std::string whyNotBegun(const std::string &file,
-                        const std::vector<WeightShape> &weights, bool isStrict,
-                        const std::string &classNames);
+/// What a trainer would say of the weights that it begins with.
+struct StartFindings {
+  std::string problem; ///< Why it would refuse them; empty: it would not.
+  std::string warning; ///< Empty: none.
+};
+
+/// Looks at the file that --init-from names; an empty name stands for none.
+/// `classNames` has the names of the classes of the labels, a line each; empty:
+/// none.
+StartFindings lookAtStart(const std::string &file,
+                          const std::vector<WeightShape> &weights,
+                          bool isStrict, const std::string &classNames);
 
 } // namespace gpuopt
 

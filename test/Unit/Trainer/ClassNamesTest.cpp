@@ -126,6 +126,10 @@ TEST_F(ClassNamesTest, OfWeightsToBeginWithAreCompared) {
   ASSERT_EQ(run_named("c", {from}), 0) << error;
   EXPECT_EQ(error, "tiny: warning: " + why +
                        "; training begins with the weights of those classes\n");
+  setenv(kAdvisorVariable, "gpuopt", /*replace=*/1); // which has told it
+  ASSERT_EQ(run_named("e", {from}), 0) << error;
+  unsetenv(kAdvisorVariable);
+  EXPECT_EQ(error, "");
   EXPECT_EQ(run_named("d", {from, "--init-strict"}), 1);
   EXPECT_EQ(error, "tiny: error: " + why + "\n");
 }

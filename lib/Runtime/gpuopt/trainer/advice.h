@@ -20,6 +20,12 @@ namespace gpuopt {
 // The variable of the environment in which `gpuopt train` names itself.
 constexpr char kAdvisorVariable[] = "GPUOPT_ADVISOR";
 
+// Whether `gpuopt train` has started this program. It has told then, before it
+// built the program, what there is to tell of the classes of labels.
+inline bool is_started_by_gpuopt() {
+  return getenv(kAdvisorVariable) != nullptr;
+}
+
 // An exit status of a trainer, besides 0 for success and 1 for an error.
 constexpr int kDiverged = 3;
 

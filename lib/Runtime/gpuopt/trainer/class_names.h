@@ -201,6 +201,9 @@ inline std::string describe_other_classes(const std::string &weights,
                    "' has learnt other classes, by '" + file + "': " + why;
 }
 
+constexpr char kBeginsAllTheSame[] =
+    "; training begins with the weights of those classes";
+
 // Warns of weights that have learnt other classes, or refuses them.
 inline void warn_of_other_classes(const std::string &weights,
                                   const std::string &now, bool is_strict,
@@ -210,10 +213,8 @@ inline void warn_of_other_classes(const std::string &weights,
     return;
   if (is_strict)
     throw Error(text);
-  fprintf(
-      stderr,
-      "%s: warning: %s; training begins with the weights of those classes\n",
-      program, text.c_str());
+  fprintf(stderr, "%s: warning: %s%s\n", program, text.c_str(),
+          kBeginsAllTheSame);
 }
 
 // Writes the names of the classes beside the weights that have learnt them, or

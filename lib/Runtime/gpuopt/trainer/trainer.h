@@ -248,8 +248,9 @@ private:
     if (!s.init_from.empty()) {
       load_init_weights(ctx, program, memory, s.init_from, s.init_strict,
                         session.originals, session.infinite_at_first);
-      warn_of_other_classes(s.init_from, data.class_names(), s.init_strict,
-                            program.name);
+      if (s.init_strict || !is_started_by_gpuopt())
+        warn_of_other_classes(s.init_from, data.class_names(), s.init_strict,
+                              program.name);
     }
     averages.begin(ctx, memory);
   }
@@ -350,7 +351,7 @@ private:
            static_cast<long long>(program.accumulation_steps),
            static_cast<long long>(program.batch_size),
            data.train().describe_epoch().c_str(), ctx.num_threads);
-    if (!getenv(kAdvisorVariable)) // gpuopt train has told it
+    if (!is_started_by_gpuopt())
       say(data.fewer_classes());
     if (const std::string &path = checkpoints.start_path(); !path.empty())
       printf("resumes from '%s' after step %lld of %lld\n", path.c_str(),
