@@ -1,6 +1,7 @@
 // Members of .npz files and tensors of safetensors files as sources of samples.
 
 #include "Files.h"
+#include "Samples.h"
 
 #include "gpuopt/data/sources.h"
 
@@ -9,8 +10,6 @@
 
 namespace gpuopt {
 namespace {
-
-const TensorInfo kPairs{"x", Type::F32, 2, {4, 2}, 0, 32};
 
 std::string number(uint64_t value, int bytes) {
   std::string text;

@@ -1,6 +1,7 @@
 // Files as sources of samples.
 
 #include "Files.h"
+#include "Samples.h"
 
 #include "gpuopt/data/loader.h"
 #include "gpuopt/data/safetensors.h"
@@ -12,8 +13,6 @@
 
 namespace gpuopt {
 namespace {
-
-const TensorInfo kPairs{"x", Type::F32, 2, {4, 2}, 0, 32};
 
 TEST(Npy, ReadsSamplesInTheFilesType) {
   TemporaryFolder folder;

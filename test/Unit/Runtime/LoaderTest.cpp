@@ -1,6 +1,7 @@
 // The loader: the order of its batches, its workers and what it refuses.
 
 #include "Files.h"
+#include "Samples.h"
 
 #include "gpuopt/data/loader.h"
 #include "gpuopt/data/sources.h"
@@ -11,8 +12,6 @@
 
 namespace gpuopt {
 namespace {
-
-const TensorInfo kPairs{"x", Type::F32, 2, {4, 2}, 0, 32};
 
 struct LoaderTest : testing::Test {
   // Ten samples of two bytes: (i, i + 100).

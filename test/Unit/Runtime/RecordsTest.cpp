@@ -2,6 +2,7 @@
 // records that are bad.
 
 #include "Pictures.h"
+#include "Samples.h"
 
 #include "gpuopt/data/loader.h"
 #include "gpuopt/data/sources.h"
@@ -12,8 +13,6 @@
 namespace gpuopt {
 namespace {
 
-constexpr int kWidth = 6, kHeight = 4;
-const TensorInfo kPictures{"x", Type::F32, 4, {4, 3, kHeight, kWidth}, 0, 1152};
 const TensorInfo kLabels{"labels", Type::I64, 1, {4}, 1152, 32};
 
 using Strings = std::vector<std::string>;

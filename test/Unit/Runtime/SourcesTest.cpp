@@ -2,6 +2,7 @@
 // that are none.
 
 #include "Pictures.h"
+#include "Samples.h"
 
 #include "gpuopt/data/check_ahead.h"
 #include "gpuopt/data/sources.h"
@@ -10,9 +11,6 @@
 
 namespace gpuopt {
 namespace {
-
-constexpr int kWidth = 6;
-const TensorInfo kPictures{"x", Type::F32, 4, {4, 3, 4, kWidth}, 0, 1152};
 
 TEST(Pictures, HaveLabelsOfTheSameNames) {
   TemporaryFolder folder;
