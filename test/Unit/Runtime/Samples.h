@@ -8,7 +8,7 @@ namespace gpuopt {
 inline const TensorInfo kPairs{"x", Type::F32, 2, {4, 2}, 0, 32};
 
 inline constexpr int kWidth = 6, kHeight = 4;
-inline const TensorInfo kPictures{
-    "x", Type::F32, 4, {4, 3, kHeight, kWidth}, 0, 1152};
+inline const TensorInfo kPictures{"x", Type::F32, 4, {4, 3, kHeight, kWidth},
+                                  0,   1152};
 
 } // namespace gpuopt
