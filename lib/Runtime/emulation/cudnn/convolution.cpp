@@ -66,9 +66,9 @@ namespace {
 // Dense copies of the three tensors: x [n, h, w, c], w [k, h, w, c], y [n, h,
 // w, k].
 template <class Number>
-class Loops {
+class ConvolutionLoops {
 public:
-  explicit Loops(const ConvolutionCall &call)
+  explicit ConvolutionLoops(const ConvolutionCall &call)
       : call(call), c(call.convolution), d(c.convolution) {}
 
   void run() {
@@ -193,9 +193,9 @@ private:
 
 void compute(const ConvolutionCall &call) {
   if (call.convolution.x.type == CUDNN_DATA_DOUBLE)
-    Loops<double>(call).run();
+    ConvolutionLoops<double>(call).run();
   else
-    Loops<float>(call).run();
+    ConvolutionLoops<float>(call).run();
 }
 
 void check_operands(const ConvolutionCall &call, const char *function,
