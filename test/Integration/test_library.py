@@ -352,7 +352,7 @@ def test_device_pointers(model, tmp_path):
             pytest.skip(skip.kwargs["reason"])
     gpuopt.compile(model, tmp_path / "program", target="emulated", batch_size=BATCH, learning_rate=RATE)
     options = [f"-DNVIDIA_WHEELS={emulated.nvidia_wheels()}", f"-DCMAKE_CXX_COMPILER={emulated.COMPILER}",
-               "-DCMAKE_CXX_FLAGS_RELEASE=-O0"]
+               f"-DGPUOPT_EMULATION_LIBRARY={emulated.built_emulation() or ''}", "-DCMAKE_CXX_FLAGS_RELEASE=-O0"]
     with gpuopt.load(tmp_path / "program", cmake_options=options) as program, gpuopt.load(tmp_path / "program") as other:
         assert program.target == "cuda"
         x, labels = batch(0)
