@@ -1,5 +1,6 @@
 """Under every memory budget that can be met: the same numbers in less memory."""
 
+import functools
 import json
 import re
 import shutil
@@ -39,6 +40,7 @@ class Budgeted:
             stderr=subprocess.PIPE, text=True, check=False,
         )
 
+    @functools.cached_property
     def smallest(self) -> int:
         run = self.compile(1, self.folder / "impossible")
         assert run.returncode == 2, run.stderr
@@ -47,7 +49,7 @@ class Budgeted:
         return int(float(number) * UNITS[unit])
 
     def budgets(self) -> list[int]:
-        smallest = self.smallest()
+        smallest = self.smallest
         steps = self.count - 1
         return [smallest + (self.plain_bytes - smallest) * i // steps for i in range(self.count)]
 
@@ -114,7 +116,7 @@ def decisions(budgeted, device, budget, *flags):
 def test_same_bits_with_tensors_on_the_host(budgeted, tmp_path):
     device = tmp_path / "slow.json"
     device.write_text(json.dumps(SLOW_PRODUCTS))
-    smallest = budgeted.budgets()[0]
+    smallest = budgeted.smallest
     for share in (0.15, 0.6):
         budget = int(smallest + share * (budgeted.plain_bytes - smallest))
         trainer = Trainer(
