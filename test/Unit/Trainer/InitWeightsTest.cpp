@@ -70,6 +70,21 @@ TEST_F(InitWeightsTest, NamesWhatLacksOrDoesNotFit) {
   EXPECT_NE(error.find("'--init-from': "), std::string::npos) << error;
 }
 
+// As of a module in a wrapper, whose names are many.
+TEST_F(InitWeightsTest, SaysWhatNamesBeginWith) {
+  write_safetensors(file,
+                    {tensor("base_model.model.weight", {4, 3}),
+                     tensor("a", {12}), tensor("b", {12}), tensor("c", {12})});
+  EXPECT_EQ(run("a", {"--init-from", file}), 1);
+  EXPECT_NE(error.find("lacks 'weight'; is not of the program: 'a', 'b', "
+                       "'base_model.model.weight', 'c'; names of the "
+                       "file have 'base_model.model.' before those of the "
+                       "program, as 'base_model.model.weight' has: write a "
+                       "file without it\n"),
+            std::string::npos)
+      << error;
+}
+
 TEST_F(InitWeightsTest, NamesTensorsThatAreNotFinite) {
   std::vector<float> bad = values;
   bad[7] = NAN;

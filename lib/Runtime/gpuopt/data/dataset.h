@@ -221,7 +221,8 @@ public:
   int64_t samples() const override { return (file->tokens - 1) / elements; }
   std::string place(int64_t sample) const override {
     return DataSource::place(sample) + ", from token " +
-           std::to_string(sample * elements + offset) + " on,";
+           std::to_string(sample * elements + offset) + " on (--token-type " +
+           name_of(type) + "),";
   }
   const uint8_t *at(int64_t sample) const override {
     return file->data + size_t(sample * elements + offset) * size_of(type);

@@ -20,20 +20,21 @@ inline double without_nan_sign(double value) {
 // "'a', 'b' (where it is), 'c' and 4 more".
 class NameList {
 public:
+  explicit NameList(int most = 3) : most(most) {}
   void add(const char *name, const std::string &place = "") {
-    if (count++ < kMostNames)
+    if (count++ < most)
       names += std::string(names.empty() ? "'" : ", '") + name + "'" +
                (place.empty() ? "" : " (" + place + ")");
   }
   bool empty() const { return count == 0; }
   std::string text() const {
-    return count > kMostNames
-               ? names + " and " + std::to_string(count - kMostNames) + " more"
+    return count > most
+               ? names + " and " + std::to_string(count - most) + " more"
                : names;
   }
 
 private:
-  static constexpr int kMostNames = 3;
+  int most; // names that are in the text
   std::string names;
   int count = 0;
 };

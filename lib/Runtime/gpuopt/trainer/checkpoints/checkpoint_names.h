@@ -166,7 +166,10 @@ inline std::string why_not_anew(const std::string &output_dir,
     if (std::filesystem::exists(output_dir + "/" + weights, code))
       return "'" + output_dir + "' has '" + weights +
              "' of an earlier run, and no checkpoint to go on from; " +
-             otherwise;
+             (resume == "auto" ? "checkpoints are saved by --save-steps; begin "
+                                 "with these weights by --init-from, or " +
+                                     otherwise
+                               : otherwise);
   return "";
 }
 

@@ -37,6 +37,33 @@ inline std::string converted(const StoredTensor &stored, Type from, Type type) {
   return bytes;
 }
 
+// Returns what the names of a file and those of a program differ by at their
+// beginning, as those of a module in a wrapper do; empty if that is nothing.
+inline std::string
+describe_prefix(const std::vector<std::string> &of_program,
+                const std::map<std::string, StoredTensor> &of_file) {
+  const auto prefix_of = [](const std::string &longer,
+                            const std::string &shorter) {
+    const size_t rest = longer.size() - shorter.size();
+    return longer.size() > shorter.size() && longer[rest - 1] == '.' &&
+                   longer.compare(rest, shorter.size(), shorter) == 0
+               ? longer.substr(0, rest)
+               : "";
+  };
+  for (const std::string &own : of_program)
+    for (const auto &[name, tensor] : of_file) {
+      if (const std::string prefix = prefix_of(name, own); !prefix.empty())
+        return "; names of the file have '" + prefix +
+               "' before those of the program, as '" + name +
+               "' has: write a file without it";
+      if (const std::string prefix = prefix_of(own, name); !prefix.empty())
+        return "; names of the program have '" + prefix +
+               "' before those of the file, as '" + own +
+               "' has: write a file with it";
+    }
+  return "";
+}
+
 } // namespace detail
 
 // The tensors of a file that a program takes as its own.
@@ -60,12 +87,10 @@ inline InitWeights match_init_weights(const MappedFile &file,
   refuse_other_weights(file);
   auto tensors = read_safetensors(file);
   InitWeights found;
-  std::string lacking, unfit, others;
-  auto add = [](std::string &list, const std::string &name) {
-    list += (list.empty() ? "'" : ", '") + name + "'";
-  };
+  constexpr int kMostNames = 8;
+  NameList lacking(kMostNames), unfit(kMostNames), others(kMostNames);
   size_t all = 0;
-  std::vector<std::string> used;
+  std::vector<std::string> used, not_found;
   for (const StateInfo &state : states) {
     if (!has_state(StateFile::Weights, state.kind))
       continue;
@@ -77,31 +102,34 @@ inline InitWeights match_init_weights(const MappedFile &file,
         stored = stored ? stored : &tensor->second;
       }
     if (!stored) {
-      add(lacking, stored_name(state));
+      lacking.add(stored_name(state));
+      not_found.push_back(stored_name(state));
     } else if (const auto type =
                    detail::convertible_type(*stored, state.tensor)) {
       found.taken.push_back({&state, *stored, *type});
     } else {
-      add(unfit, stored_name(state));
-      unfit += " (" + stored->dtype + " " + shape_text(stored->shape) +
-               ", but the program has " + safetensors_name(state.tensor.type) +
-               " " + shape_text(shape_of(state.tensor)) + ")";
+      unfit.add(stored_name(state),
+                stored->dtype + " " + shape_text(stored->shape) +
+                    ", but the program has " +
+                    safetensors_name(state.tensor.type) + " " +
+                    shape_text(shape_of(state.tensor)));
     }
   }
   for (const std::string &name : used)
     tensors.erase(name);
   for (const auto &[name, tensor] : tensors)
-    add(others, name);
+    others.add(name.c_str());
   found.is_whole = found.taken.size() == all && tensors.empty();
   found.text = "'--init-from' '" + file.path +
                "': " + std::to_string(found.taken.size()) + " of " +
                std::to_string(all) + " tensors are taken";
   for (const auto &[what, names] :
-       {std::pair<const char *, const std::string &>("lacks ", lacking),
+       {std::pair<const char *, const NameList &>("lacks ", lacking),
         {"does not fit: ", unfit},
         {"is not of the program: ", others}})
     if (!names.empty())
-      found.text += std::string("; ") + what + names;
+      found.text += std::string("; ") + what + names.text();
+  found.text += detail::describe_prefix(not_found, tensors);
   if (found.taken.empty() || (is_strict && !found.is_whole))
     throw Error(found.text);
   return found;
