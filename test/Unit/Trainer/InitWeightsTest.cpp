@@ -133,6 +133,16 @@ TEST_F(InitWeightsTest, SaysHowToConvertOtherFormats) {
             std::string::npos);
 }
 
+// The length of a header, 640, begins as a file of torch.save does.
+TEST_F(InitWeightsTest, TellsSafetensorsByTheirHeader) {
+  std::string header =
+      R"({"weight":{"dtype":"F32","shape":[4,3],"data_offsets":[0,48]}})";
+  header.resize(640, ' ');
+  write_file(file,
+             std::string("\x80\2\0\0\0\0\0\0", 8) + header + bytes_of(values));
+  EXPECT_EQ(weights_after({}), values);
+}
+
 // A checkpoint has the weights already.
 TEST_F(InitWeightsTest, AResumedRunHasItsOwn) {
   write_safetensors(file, {tensor("weight", {4, 3})});

@@ -15,12 +15,15 @@ struct OtherWeights {
 };
 
 // Tells by the first bytes and the name of a file; empty if the format is not
-// known or if it is that of safetensors.
+// known or if it is that of safetensors. The length of a safetensors header
+// comes before it and may look like the first bytes of another format.
 inline OtherWeights other_weights(const MappedFile &file,
                                   const std::string &ending) {
   const auto begins = [&](const char *magic, size_t bytes) {
     return file.bytes >= bytes && memcmp(file.data, magic, bytes) == 0;
   };
+  if (file.bytes > 8 && file.data[8] == '{')
+    return {};
   const std::string quoted = "'" + file.path + "'";
   if (begins("PK\3\4", 4) && ending == ".npz")
     return {"numpy.savez", "dict(numpy.load(" + quoted + "))"};
