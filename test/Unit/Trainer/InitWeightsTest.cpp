@@ -112,9 +112,10 @@ TEST_F(InitWeightsTest, SaysHowToConvertOtherFormats) {
   EXPECT_EQ(refusal("w.pt", "PK\3\4..."),
             "tiny: error: '--init-from' '" + folder / "w.pt" +
                 "' is a file of torch.save, but a safetensors file is needed; "
-                "write one in Python: gpuopt.safetensors.write('" +
+                "if the file is a state_dict, write one in Python: "
+                "gpuopt.safetensors.write('" +
                 folder / "w.safetensors" +
-                "', {name: tensor.float().numpy() for name, tensor in "
+                "', {name: tensor.detach().float().numpy() for name, tensor in "
                 "torch.load('" +
                 folder / "w.pt" + "', map_location='cpu').items()})\n");
   EXPECT_NE(refusal("model.bin", "\x80\2...").find("is a file of torch.save"),
@@ -129,6 +130,11 @@ TEST_F(InitWeightsTest, SaysHowToConvertOtherFormats) {
   EXPECT_NE(refusal("w.npy", npy("<f4", "(4, 3)", bytes_of(values)))
                 .find("is a file of numpy.save, but"),
             std::string::npos);
+  EXPECT_NE(
+      refusal("it's.npy", npy("<f4", "(4, 3)", bytes_of(values)))
+          .find("it\\'s.safetensors', {'NAME OF THE WEIGHT': numpy.load("),
+      std::string::npos)
+      << error;
   EXPECT_NE(refusal("text", "none of them").find("is not a safetensors file"),
             std::string::npos);
 }

@@ -1,4 +1,5 @@
-// Files of weights that are no safetensors files, which a user may well have.
+// Tells files of weights in other formats than safetensors, which a user may
+// well have, and how to convert them.
 #pragma once
 
 #include "gpuopt/data/mapped_file.h"
@@ -9,10 +10,18 @@
 namespace gpuopt {
 
 namespace detail {
-// What wrote a file, and the tensors in it as an expression of Python.
+// The program that wrote a file, the tensors in it as an expression of Python,
+// and what that expression assumes of the file; empty: nothing.
 struct OtherWeights {
-  std::string writer, tensors;
+  std::string writer, tensors, condition;
 };
+
+inline std::string python_quoted(const std::string &text) {
+  std::string quoted;
+  for (const char c : text)
+    quoted += c == '\'' || c == '\\' ? std::string("\\") + c : std::string{c};
+  return "'" + quoted + "'";
+}
 
 // Tells by the first bytes and the name of a file; empty if the format is not
 // known or if it is that of safetensors. The length of a safetensors header
@@ -24,15 +33,18 @@ inline OtherWeights other_weights(const MappedFile &file,
   };
   if (file.bytes > 8 && file.data[8] == '{')
     return {};
-  const std::string quoted = "'" + file.path + "'";
+  const std::string quoted = python_quoted(file.path);
   if (begins("PK\3\4", 4) && ending == ".npz")
-    return {"numpy.savez", "dict(numpy.load(" + quoted + "))"};
+    return {"numpy.savez", "dict(numpy.load(" + quoted + "))", ""};
   if (begins("PK\3\4", 4) || begins("\x80\2", 2))
-    return {"torch.save", "{name: tensor.float().numpy() for name, tensor in "
-                          "torch.load(" +
-                              quoted + ", map_location='cpu').items()}"};
+    return {"torch.save",
+            "{name: tensor.detach().float().numpy() for name, tensor in "
+            "torch.load(" +
+                quoted + ", map_location='cpu').items()}",
+            "if the file is a state_dict, "};
   if (begins("\x93NUMPY", 6))
-    return {"numpy.save", "{'NAME OF THE WEIGHT': numpy.load(" + quoted + ")}"};
+    return {"numpy.save", "{'NAME OF THE WEIGHT': numpy.load(" + quoted + ")}",
+            ""};
   return {};
 }
 } // namespace detail
@@ -46,11 +58,13 @@ inline void refuse_other_weights(const MappedFile &file) {
       detail::other_weights(file, has_ending ? file.path.substr(dot) : "");
   if (!found.writer.empty())
     throw Error("'--init-from' '" + file.path + "' is a file of " +
-                found.writer +
-                ", but a safetensors file is needed; write one in Python: "
-                "gpuopt.safetensors.write('" +
-                file.path.substr(0, has_ending ? dot : std::string::npos) +
-                ".safetensors', " + found.tensors + ")");
+                found.writer + ", but a safetensors file is needed; " +
+                found.condition +
+                "write one in Python: gpuopt.safetensors.write(" +
+                detail::python_quoted(
+                    file.path.substr(0, has_ending ? dot : std::string::npos) +
+                    ".safetensors") +
+                ", " + found.tensors + ")");
 }
 
 } // namespace gpuopt
