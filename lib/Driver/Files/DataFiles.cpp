@@ -124,25 +124,25 @@ static std::vector<InputShape> inputsOf(mlir::ModuleOp module) {
   return inputs;
 }
 
-static DataPaths pathsOf(const DataGiven &data, const std::string &prefix) {
-  return {prefix,         data.files,     data.labels,          data.tokens,
-          data.tokenType, data.transform, data.skipsBadRecords, data.mixup,
-          data.cutmix};
+/// Returns what the flags say about data; nothing if there are none, or if some
+/// are Parquet files, which the program looks at when it starts.
+static std::optional<DataPaths> readablePathsOf(const DataGiven &data,
+                                                const std::string &prefix) {
+  if (data.isEmpty() || namesParquet(data))
+    return std::nullopt;
+  return DataPaths{
+      prefix,         data.files,     data.labels,          data.tokens,
+      data.tokenType, data.transform, data.skipsBadRecords, data.mixup,
+      data.cutmix};
 }
 
 Expected<std::string> gpuopt::checkContents(mlir::ModuleOp module,
                                             const DataGiven &data,
                                             const DataGiven &evalData,
                                             bool fillsLast) {
-  // The program looks at Parquet files when it starts.
-  if (namesParquet(data))
-    return "";
-  std::optional<DataPaths> evalPaths;
-  if (!evalData.isEmpty() && !namesParquet(evalData))
-    evalPaths = pathsOf(evalData, "--eval-");
-  DataFindings found =
-      lookAtData(inputsOf(module), pathsOf(data, "--"), evalPaths,
-                 device::batchSizeOf(module), fillsLast);
+  DataFindings found = lookAtData(inputsOf(module), readablePathsOf(data, "--"),
+                                  readablePathsOf(evalData, "--eval-"),
+                                  device::batchSizeOf(module), fillsLast);
   if (!found.problem.empty())
     return createStringError(found.problem);
   if (!found.note.empty())

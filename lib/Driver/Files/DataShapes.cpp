@@ -112,7 +112,7 @@ static DataSources openSources(Table<InputInfo> table, const DataPaths &paths,
 }
 
 DataFindings gpuopt::lookAtData(const std::vector<InputShape> &inputs,
-                                const DataPaths &paths,
+                                const std::optional<DataPaths> &paths,
                                 const std::optional<DataPaths> &evalPaths,
                                 int64_t batchSize, bool padsLast) {
   std::vector<InputInfo> described(inputs.size());
@@ -124,13 +124,15 @@ DataFindings gpuopt::lookAtData(const std::vector<InputShape> &inputs,
   table.count = int(described.size());
   DataFindings found;
   try {
-    const DataSources sources = openSources(table, paths, batchSize, padsLast);
+    DataSources sources, evalSources;
+    if (paths)
+      sources = openSources(table, *paths, batchSize, padsLast);
+    if (evalPaths)
+      evalSources =
+          openSources(table, *evalPaths, batchSize, /*padsLast=*/true);
+    match_classes(table, sources, evalSources);
     found.note = describe_fewer_classes(table, sources);
     found.classNames = class_names_text(sources);
-    if (evalPaths)
-      match_classes(
-          table, sources,
-          openSources(table, *evalPaths, batchSize, /*padsLast=*/true));
   } catch (const std::exception &error) {
     found.problem = error.what();
   }

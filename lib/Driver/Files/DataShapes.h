@@ -74,13 +74,13 @@ struct DataFindings {
   std::string classNames; ///< Of the labels, a line each; empty: none.
 };
 
-/// Looks at the data of training and, if there are any, of validation. Checks
-/// names, types, shapes, the number of samples, the size of the first picture,
-/// and indices and labels in the first GiB of each file. `padsLast` is whether
-/// the last sample is repeated where too few are there for a batch; validations
-/// do so in any case.
+/// Looks at the data of training and of validation, where they are given.
+/// Checks names, types, shapes, the number of samples, the size of the first
+/// picture, and indices and labels in the first GiB of each file. `padsLast` is
+/// whether the last sample is repeated where too few are there for a batch;
+/// validations do so in any case.
 DataFindings lookAtData(const std::vector<InputShape> &inputs,
-                        const DataPaths &paths,
+                        const std::optional<DataPaths> &paths,
                         const std::optional<DataPaths> &evalPaths,
                         int64_t batchSize, bool padsLast);
 
