@@ -31,7 +31,9 @@ static bool isWhole(const std::string &checkpoint) {
 std::string gpuopt::whyNotResumed(const ResumingRun &run) {
   const std::string checkpoint = firstCheckpoint(run);
   if (checkpoint.empty())
-    return "";
+    return checkpoints_in(run.outputDir).empty()
+               ? ""
+               : describe_no_whole(run.outputDir);
   try {
     if (run.resume != "auto" && !is_finished_checkpoint(checkpoint))
       find_checkpoint(run.resume, run.outputDir, "gpuopt");

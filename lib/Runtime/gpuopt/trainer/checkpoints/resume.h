@@ -9,6 +9,12 @@
 
 namespace gpuopt {
 
+// Says that --resume=auto finds checkpoints, but none to go on from.
+inline std::string describe_no_whole(const std::string &output_dir) {
+  return "no checkpoint in '" + output_dir +
+         "' is whole; remove them to begin anew";
+}
+
 // Returns the checkpoint that `resume` names. For "auto", that is the last one
 // of the output folder that is whole; nothing if there is none at all.
 inline std::string find_checkpoint(const std::string &resume,
@@ -36,8 +42,7 @@ inline std::string find_checkpoint(const std::string &resume,
               program, error.what());
     }
   if (!found.empty())
-    throw Error("no checkpoint in '" + output_dir +
-                "' is whole; remove them to begin anew");
+    throw Error(describe_no_whole(output_dir));
   return "";
 }
 
