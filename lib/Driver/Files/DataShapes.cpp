@@ -7,6 +7,7 @@
 
 #include "Files/DataShapes.h"
 
+#include "Files/ParseType.h"
 #include "gpuopt/data/check_ahead.h"
 #include "gpuopt/data/mix.h"
 #include "gpuopt/data/sources.h"
@@ -14,22 +15,6 @@
 #include "gpuopt/trainer/class_names.h"
 
 using namespace gpuopt;
-
-/// Reads a type as `InputShape` spells it; returns false if no file can hold
-/// that type.
-static bool parseType(const std::string &name, Type &type) {
-  constexpr struct {
-    const char *name;
-    Type type;
-  } types[] = {{"f64", Type::F64}, {"f32", Type::F32}, {"f16", Type::F16},
-               {"i64", Type::I64}, {"i32", Type::I32}, {"i1", Type::Bool}};
-  for (const auto &known : types)
-    if (name == known.name) {
-      type = known.type;
-      return true;
-    }
-  return false;
-}
 
 static bool describe(const InputShape &input, InputInfo &info) {
   info.tensor.name = input.name.c_str();

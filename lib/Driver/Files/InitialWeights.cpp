@@ -7,27 +7,11 @@
 
 #include "Files/InitialWeights.h"
 
+#include "Files/ParseType.h"
 #include "gpuopt/trainer/checkpoints/init_weights.h"
 #include "gpuopt/trainer/class_names.h"
 
 using namespace gpuopt;
-
-/// Reads a type as `WeightShape` spells it; returns false if weights of that
-/// type are not known.
-static bool parseType(const std::string &name, Type &type) {
-  constexpr struct {
-    const char *name;
-    Type type;
-  } types[] = {{"f64", Type::F64},   {"f32", Type::F32}, {"f16", Type::F16},
-               {"bf16", Type::BF16}, {"i64", Type::I64}, {"i32", Type::I32},
-               {"i1", Type::Bool}};
-  for (const auto &known : types)
-    if (name == known.name) {
-      type = known.type;
-      return true;
-    }
-  return false;
-}
 
 /// Describes a tensor as a program does; returns false if that cannot be done.
 static bool describe(const WeightShape &weight, StateInfo &state) {
