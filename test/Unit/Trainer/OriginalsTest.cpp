@@ -125,5 +125,16 @@ TEST_F(OriginalsTest, AreWhatACallerHasWritten) {
             (std::vector<float>{kBase[0], 1, kBase[2], kBase[3]}));
 }
 
+TEST(ConvertElements, TakesNoIntegers) {
+  const int64_t number = 1;
+  float converted;
+  try {
+    convert_elements(Type::I64, &number, Type::F32, &converted, 1);
+    FAIL();
+  } catch (const Error &error) {
+    EXPECT_STREQ(error.what(), "expected a type of floating-point numbers");
+  }
+}
+
 } // namespace
 } // namespace gpuopt
