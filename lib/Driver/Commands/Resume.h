@@ -19,9 +19,9 @@ namespace gpuopt {
 /// same, but only after it was built.
 llvm::Error checkResume(const DriverOptions &options);
 
-/// Checks the same of a compiled program, which is known as a whole, and what
-/// --init-from names. `classNames` has those of the labels, a line each; empty:
-/// none.
+/// Checks the same for a compiled program, of which everything is known, and
+/// the file that --init-from names. `classNames` has those of the labels, a
+/// line each; empty: none.
 llvm::Error checkStart(const DriverOptions &options, mlir::ModuleOp module,
                        const EmissionOptions &emission,
                        const std::string &classNames);

@@ -15,8 +15,8 @@ namespace gpuopt {
 
 /// Returns a version and 16 digits (kModelHashVersion) for the model of a
 /// module after the phase `import`: of its operators, their attributes, what
-/// they read, and its constants. The values of weights and running statistics
-/// do not count, which training changes, and neither do names of nodes and
+/// they read, and its constants. The values of weights and running statistics,
+/// which training changes, do not count, and neither do the names of nodes and
 /// files.
 std::string hashOfModel(mlir::ModuleOp module);
 

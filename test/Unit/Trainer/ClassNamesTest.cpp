@@ -120,7 +120,7 @@ TEST_F(ClassNamesTest, OfWeightsToBeginWithAreCompared) {
   EXPECT_EQ(error, "");
   std::filesystem::rename(folder / "pictures/owl", folder / "pictures/bat");
   const std::string why = "'--init-from' '" + folder / "a/model.safetensors" +
-                          "' has learnt other classes, by '" +
+                          "' has learnt other classes, according to '" +
                           folder / "a/classes.txt" +
                           "': class 0 is 'cat' there and 'bat' here";
   ASSERT_EQ(run_named("c", {from}), 0) << error;
@@ -247,8 +247,8 @@ TEST_F(ClassNamesTest, FewerThanTheModelHasAreTold) {
   std::filesystem::remove(folder / "pictures/owl");
   const std::string note =
       "classes: '" + folder / "pictures" +
-      "' has 2 sub-folders, but the model's output has 3 classes; no sample is "
-      "of those from 2 on\n";
+      "' has 2 sub-folders, but the model's output has 3 classes; classes 2 "
+      "and above have no samples\n";
   ASSERT_EQ(run_named("b"), 0) << error;
   EXPECT_NE(output.find(note), std::string::npos) << output;
   // The gpuopt that has started the trainer has told it.

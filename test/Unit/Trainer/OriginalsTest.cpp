@@ -99,8 +99,9 @@ TEST_F(OriginalsTest, AreRoundedWhereTheirFileIsWrittenTo) {
 TEST_F(OriginalsTest, AreRefusedWhereTheyBecomeInfinite) {
   states.back().tensor.type = Type::F16;
   const std::string message =
-      "' has numbers in 'base' that F16 cannot hold, in which this program has "
-      "that frozen weight; compile it with another --precision\n";
+      "' has numbers in 'base' that are too large for F16, the type in which "
+      "this program keeps that frozen weight; compile it with another "
+      "--precision\n";
   EXPECT_EQ(run("a", {}), 1);
   EXPECT_EQ(error, "tiny: error: '" + (folder / "start") + message);
   write_weights(folder / "start", {1, 2, 3, 4});

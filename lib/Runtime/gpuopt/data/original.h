@@ -11,8 +11,8 @@
 
 namespace gpuopt {
 
-// A file that stays open, though another one may take its place. Unlike one
-// that is mapped, a device that fails is an error and no signal.
+// A file that stays open even if another one takes its place. Where a device
+// fails, reading it returns an error; reading a mapped file raises a signal.
 class OpenedFile {
 public:
   // Opens the file that has been mapped. Without it, nothing can be read.

@@ -15,7 +15,7 @@ inline bool is_within(const std::filesystem::path &path,
 }
 
 namespace detail {
-// Returns the one path of all those of a file, without symbolic links.
+// Returns the absolute path of a file, without symbolic links.
 inline std::filesystem::path whole_path(const std::string &path) {
   std::error_code code;
   const std::filesystem::path found =

@@ -80,9 +80,9 @@ struct TensorToSave {
   std::vector<int64_t> shape;
   const void *data;
   size_t bytes; // in the file
-  // The elements in memory, if they are rounded ones of this type.
+  // The type to which the elements in memory are rounded, if they are.
   std::optional<Type> rounded_to = {};
-  // The elements in place of which those in memory are; or null.
+  // The elements from which those in memory were rounded; or null.
   const Original *original = nullptr;
 };
 

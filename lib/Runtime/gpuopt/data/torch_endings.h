@@ -1,4 +1,4 @@
-// How the names of PyTorch's files end, which are neither models nor data here.
+// The endings of PyTorch's files, which are neither models nor data here.
 // This file is C++17, as the compiler is.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace gpuopt {
 
-// Whether a file is one of PyTorch by its ending, in small letters.
+// Whether an ending, in lower case, is one of PyTorch's files.
 constexpr bool is_torch_ending(std::string_view ending) {
   return ending == ".pt" || ending == ".pth" || ending == ".ckpt" ||
          ending == ".pt2";

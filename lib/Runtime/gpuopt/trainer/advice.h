@@ -20,8 +20,8 @@ namespace gpuopt {
 // The variable of the environment in which `gpuopt train` names itself.
 constexpr char kAdvisorVariable[] = "GPUOPT_ADVISOR";
 
-// Whether `gpuopt train` has started this program. It has told then, before it
-// built the program, what there is to tell of the classes of labels.
+// Whether `gpuopt train` has started this program. If so, it has printed what
+// there is to say about the classes of labels before it built the program.
 inline bool is_started_by_gpuopt() {
   return getenv(kAdvisorVariable) != nullptr;
 }

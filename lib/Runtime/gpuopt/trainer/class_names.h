@@ -47,9 +47,8 @@ inline std::string describe_fewer_classes(Table<InputInfo> inputs,
       return "classes: '" + sources[i]->path + "' has " +
              std::to_string(names->size()) +
              " sub-folders, but the model's output has " +
-             std::to_string(input.index_limit) +
-             " classes; no sample is of those from " +
-             std::to_string(names->size()) + " on";
+             std::to_string(input.index_limit) + " classes; classes " +
+             std::to_string(names->size()) + " and above have no samples";
   }
   return "";
 }
@@ -188,17 +187,18 @@ inline void refuse_other_classes(const std::string &checkpoint,
 }
 
 // Says that weights have learnt other classes; empty if they have not. Those of
-// another number of classes do not fit into a program, which is told of these.
+// another number of classes do not fit into the program, which another error
+// says.
 inline std::string describe_other_classes(const std::string &weights,
                                           const std::string &now) {
   const std::string file = std::filesystem::path(weights)
                                .replace_filename(kClassNamesFile)
                                .string(),
                     why = other_classes(file, now, /*has_all=*/false);
-  return why.empty()
-             ? ""
-             : "'--init-from' '" + weights +
-                   "' has learnt other classes, by '" + file + "': " + why;
+  return why.empty() ? ""
+                     : "'--init-from' '" + weights +
+                           "' has learnt other classes, according to '" + file +
+                           "': " + why;
 }
 
 constexpr char kBeginsAllTheSame[] =

@@ -27,7 +27,7 @@ namespace gpuopt {
 
 // The folder of event files below that of the results.
 constexpr char kEventFolder[] = "tensorboard";
-// The begin of their names, by which TensorBoard knows them.
+// The beginning of their names, by which TensorBoard knows them.
 constexpr char kEventPrefix[] = "events.out.tfevents.";
 
 namespace detail {

@@ -19,7 +19,7 @@ constexpr char kResultsMark[] = ".gpuopt-results";
 // The results of an earlier run that are set aside, until the run that replaces
 // them has saved something (earlier_results.h).
 constexpr char kEarlierFolder[] = ".gpuopt-earlier";
-// Is there from the begin of an overwriting run until it has set the earlier
+// Exists from the beginning of an overwriting run until it has set the earlier
 // results aside. The program of the run waits in it to take its place.
 constexpr char kNextFolder[] = ".gpuopt-next";
 // What a run could not remove of results that were set aside.

@@ -12,8 +12,8 @@ namespace gpuopt {
 
 namespace detail {
 
-// Returns the type of a file's elements, which become those of a program's
-// tensor; nothing if they do not.
+// Returns the type of a tensor in a file if it can be converted to a program's
+// tensor; otherwise nothing.
 inline std::optional<Type> convertible_type(const StoredTensor &stored,
                                             const TensorInfo &tensor) {
   if (stored.shape != shape_of(tensor))
@@ -27,7 +27,7 @@ inline std::optional<Type> convertible_type(const StoredTensor &stored,
   return std::nullopt;
 }
 
-// Returns the tensor's elements in a program's type.
+// Returns the elements of a tensor in a file, converted to a program's type.
 inline std::string converted(const StoredTensor &stored, Type from, Type type) {
   if (from == type)
     return {reinterpret_cast<const char *>(stored.data), stored.bytes};
@@ -79,9 +79,9 @@ struct InitWeights {
 };
 
 // Finds the weights and running statistics that a file has under any of their
-// names, in f64, f32, f16 or bf16. A file that fits in no tensor is an error
-// and, with `is_strict`, so is one that lacks a tensor, has it in another shape
-// or type, or has others.
+// names, in f64, f32, f16 or bf16. A file of which no tensor fits is an
+// error and, with `is_strict`, so is one that lacks a tensor, has it in another
+// shape or type, or has others.
 inline InitWeights match_init_weights(const MappedFile &file,
                                       Table<StateInfo> states, bool is_strict) {
   refuse_other_weights(file);
@@ -137,8 +137,8 @@ inline InitWeights match_init_weights(const MappedFile &file,
 
 // Loads the tensors that a file has for a program. The others stay as they are:
 // a warning lists them. Elements that are infinite or NaN are an error, unless
-// the program's own are: `infinite` names those tensors, and does so
-// afterwards.
+// the program's own tensor has such elements, too. `infinite` names the tensors
+// that have them, before the call and after it.
 inline void load_init_weights(Context &ctx, const Program &program,
                               char *memory, const std::string &path,
                               bool is_strict, Originals &originals,

@@ -8,18 +8,18 @@
 namespace gpuopt {
 
 // The version of the hashes that the compiler makes (ModelHash.cpp). It has to
-// be raised with each change by which an unchanged ONNX file gets another hash:
-// of what is hashed, of the operators and attributes that the importer makes of
-// a file, and of how MLIR prints types and attributes. test/Driver/export.test
-// has a hash in full, which is another one then. Old weights and checkpoints
-// would be refused otherwise.
+// be raised with each change that gives an unchanged ONNX file another hash:
+// a change of what is hashed, of the operators and attributes into which the
+// importer turns a file, or of how MLIR prints types and attributes. Otherwise
+// old weights and checkpoints would be refused. test/Driver/export.test checks
+// a whole hash and fails after such a change.
 constexpr char kModelHashVersion[] = "1";
 
 struct ModelHash {
   std::string version, digits;
 };
 
-// A hash without a version is of version 1: it was first written like that.
+// A hash without a version is of version 1, which was first written like that.
 inline ModelHash read_model_hash(const std::string &text) {
   const size_t colon = text.find(':');
   return colon == std::string::npos

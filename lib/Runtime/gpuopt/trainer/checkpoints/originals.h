@@ -21,7 +21,7 @@ public:
     return program.update && is_rounded(program, state);
   }
 
-  // Takes down which file weights are loaded from until the next call.
+  // Remembers the file from which weights are loaded until the next call.
   void begin_loading(const MappedFile &file) {
     mapped = file.data;
     opened.reset();
@@ -37,7 +37,8 @@ public:
       originals[&state.tensor] =
           std::make_unique<Original>(opened, size_t(from.data - mapped), type);
   }
-  // Returns a tensor under a name, for a file; `data` is it in memory.
+  // Returns a tensor under a name, for a file; `data` has its elements in
+  // memory.
   TensorToSave to_save(const StateInfo &state, const std::string &name,
                        const char *data) const {
     TensorToSave tensor{name, state.tensor.type, shape_of(state.tensor), data,

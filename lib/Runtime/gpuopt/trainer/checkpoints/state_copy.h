@@ -56,7 +56,7 @@ public:
               originals.to_save(*part.state, name, data.data() + part.begin));
     return tensors;
   }
-  // Warns of what has been written otherwise than it should have been.
+  // Warns of what could not be written as it should have been.
   void warn() const { originals.warn_of_rounded(); }
 
   // Returns the metadata of each file.

@@ -79,8 +79,9 @@ inline void refuse_overflow(const Program &program, const StateInfo &state,
                             bool is_finite) {
   if (program.update && was_finite && !is_finite)
     throw Error("'" + path + "' has numbers in '" + stored_name(state) +
-                "' that " + safetensors_name(state.tensor.type) +
-                " cannot hold, in which this program has that frozen weight; "
+                "' that are too large for " +
+                safetensors_name(state.tensor.type) +
+                ", the type in which this program keeps that frozen weight; "
                 "compile it with another --precision");
 }
 
