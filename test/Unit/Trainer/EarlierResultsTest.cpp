@@ -1,78 +1,9 @@
 // --overwrite-output-dir: the results of an earlier run are there until the new
 // one has saved something, however that ends.
-#include "TrainerFixture.h"
+#include "EarlierResultsFixture.h"
 
 namespace gpuopt {
 namespace {
-
-struct EarlierResultsTest : TrainerTest {
-  EarlierResultsTest() {
-    EXPECT_EQ(run("a", {"--max-steps=4", "--save-steps=2", "--ema-decay=0.9"}),
-              0)
-        << error;
-    earlier = files();
-  }
-  int run_anew(std::vector<std::string> more = {}) {
-    more.insert(more.begin(),
-                {"--max-steps=3", "--seed=5", "--overwrite-output-dir"});
-    return run("a", std::move(more));
-  }
-  // Returns the contents of all files, but those of a run that has failed.
-  std::map<std::string, std::string> files() const {
-    std::map<std::string, std::string> contents;
-    for (const auto &entry :
-         std::filesystem::recursive_directory_iterator(folder / "a"))
-      if (const std::string path = entry.path();
-          entry.is_regular_file() &&
-          path.find(kFailedRunFolder) == std::string::npos)
-        contents[path.substr((folder / "a").size())] = read_file(path);
-    return contents;
-  }
-  // Returns the names of the files that are not as the earlier run has left
-  // them.
-  std::string changes() const {
-    const auto now = files();
-    std::string names;
-    for (const auto &[name, text] : now)
-      if (const auto at = earlier.find(name);
-          at == earlier.end() || at->second != text)
-        names += name + " ";
-    for (const auto &[name, text] : earlier)
-      if (!now.count(name))
-        names += "no " + name + " ";
-    return names;
-  }
-  bool has(const std::string &name) const {
-    return std::filesystem::exists(folder / ("a/" + name));
-  }
-  static void copy(const std::string &from, const std::string &to) {
-    std::filesystem::copy(from, to, std::filesystem::copy_options::recursive);
-  }
-  // Makes the update of a step do something first.
-  void before_update(int64_t of_step, void (*what)()) {
-    static int64_t step, at;
-    static void (*action)();
-    step = 0, at = of_step, action = what;
-    program.update = [](Context &ctx, char *memory) {
-      if (++step == at)
-        action();
-      tiny::update(ctx, memory);
-    };
-  }
-  void lose_weights() {
-    program.update = [](Context &ctx, char *memory) {
-      tiny::update(ctx, memory);
-      tiny::at<float>(memory, tiny::kOffWeight)[11] = -INFINITY;
-    };
-  }
-  std::string are_put_back(const std::string &run) const {
-    return "the results of the earlier run are put back in '" + folder / "a" +
-           "', because " + run +
-           " has saved nothing; what that has left is in '" +
-           folder / "a/failed-run" + "'\n";
-  }
-  std::map<std::string, std::string> earlier;
-};
 
 TEST_F(EarlierResultsTest, StaySetAsideAfterAnInterrupt) {
   before_update(2, [] { detail::interrupted = 1; });
@@ -411,117 +342,17 @@ TEST_F(EarlierResultsTest, WhatCannotBeMovedIsTold) {
   const std::string part = folder / "a/.gpuopt-earlier.part";
   write_file(part, "not a folder");
   EXPECT_EQ(error_of([&] { set_earlier_results_aside(folder / "a"); }),
-            "--overwrite-output-dir cannot create '" + part +
-                "': Not a directory");
+            "--overwrite-output-dir cannot create '" + part + "': Not a directory");
   const std::string name(300, 'x'); // longer than names may be
   EXPECT_EQ(error_of([&] { detail::rename_result(part, folder / name); }),
-            "--overwrite-output-dir cannot move '" + part + "' to '" +
-                folder / name + "': File name too long");
-  EXPECT_EQ(error_of([&] { detail::remove_results(name); }),
-            "--overwrite-output-dir cannot remove '" + name +
+            "--overwrite-output-dir cannot move '" + part + "' to '" + folder / name +
                 "': File name too long");
+  EXPECT_EQ(error_of([&] { detail::remove_results(name); }),
+            "--overwrite-output-dir cannot remove '" + name + "': File name too long");
   std::filesystem::remove(part);
   std::filesystem::create_directory(folder / "a/.gpuopt-earlier");
   EXPECT_EQ(error_of([&] { detail::names_in(name); }),
             "cannot read '" + name + "': File name too long");
-}
-
-//===----------------------------------------------------------------------===//
-// A program that gpuopt train has written
-//===----------------------------------------------------------------------===//
-
-struct ProgramSetAsideTest : EarlierResultsTest {
-  ProgramSetAsideTest() {
-    write_program(folder / "a", "old");
-    write_file(folder / "a/program/notes.txt", "the user's");
-    earlier = files();
-  }
-  // Writes a program and its plan to a folder as gpuopt train does.
-  void write_program(const std::string &to, const std::string &what) {
-    std::filesystem::create_directories(to + "/program/gpuopt");
-    write_file(to + "/plan.json", what);
-    write_file(to + "/program/gpuopt/runtime.h", what);
-    write_file(to + "/program/" + what + ".cpp", what);
-    std::filesystem::copy(folder / "start", to + "/program/model.safetensors");
-    write_file(to + "/program/.gpuopt", std::string(kProgramTitle) +
-                                            "\n.gpuopt\ngpuopt\n" + what +
-                                            ".cpp\nmodel.safetensors\n");
-  }
-  // Runs a new program as gpuopt train does.
-  int run_new_program(std::vector<std::string> more = {}) {
-    write_program(folder / "a/.gpuopt-next", "new");
-    more.insert(
-        more.begin(),
-        {"--weights", folder / "a/.gpuopt-next/program/model.safetensors"});
-    return run_anew(std::move(more));
-  }
-  std::string text_of(const std::string &name) const {
-    return read_file(folder / ("a/" + name));
-  }
-};
-
-TEST_F(ProgramSetAsideTest, GoesWithTheResults) {
-  static std::string out;
-  out = folder / "a";
-  before_update(2, [] {
-    EXPECT_EQ(read_file(out + "/.gpuopt-earlier/program/old.cpp"), "old");
-    EXPECT_EQ(read_file(out + "/.gpuopt-earlier/plan.json"), "old");
-    EXPECT_EQ(read_file(out + "/program/gpuopt/runtime.h"), "new");
-    EXPECT_FALSE(std::filesystem::exists(out + "/.gpuopt-next"));
-  });
-  ASSERT_EQ(run_new_program(), 0) << error;
-  EXPECT_EQ(text_of("program/new.cpp"), "new");
-  EXPECT_EQ(text_of("program/notes.txt"), "the user's");
-  EXPECT_EQ(text_of("plan.json"), "new");
-  EXPECT_FALSE(has("program/old.cpp") || has(".gpuopt-earlier") ||
-               has(".gpuopt-removed"));
-}
-
-// Whoever repeats a run by its run.json finds its weights.
-TEST(ProgramInItsPlace, HasItsWeightsThere) {
-  EXPECT_EQ(in_its_place("--weights=a/.gpuopt-next/program/model.safetensors"),
-            "--weights=a/program/model.safetensors");
-  EXPECT_EQ(in_its_place("--max-steps=3"), "--max-steps=3");
-}
-
-TEST_F(ProgramSetAsideTest, IsPutBackWithTheResults) {
-  lose_weights();
-  ASSERT_EQ(run_new_program(), kDiverged) << error;
-  EXPECT_EQ(changes(), "");
-  EXPECT_EQ(text_of("failed-run/plan.json"), "new");
-  EXPECT_EQ(text_of("failed-run/program/gpuopt/runtime.h"), "new");
-  EXPECT_TRUE(holds_results(folder / "a/failed-run"));
-}
-
-TEST_F(ProgramSetAsideTest, StaysIfTheRunDoesNotBegin) {
-  EXPECT_EQ(run_new_program({"--data", "x=" + folder / "none.npy"}), 1);
-  EXPECT_EQ(changes(), "") << "a flag is wrong";
-  write_file(folder / "bad", "no weights");
-  EXPECT_EQ(run_new_program({"--init-from", folder / "bad"}), 1);
-  EXPECT_EQ(changes(), "") << "weights cannot be loaded";
-  EXPECT_FALSE(has("failed-run"));
-}
-
-// A trainer that was built by hand brings no program.
-TEST_F(ProgramSetAsideTest, StaysWithoutAnother) {
-  lose_weights();
-  ASSERT_EQ(run_anew(), kDiverged);
-  EXPECT_EQ(changes(), "");
-  EXPECT_FALSE(has("failed-run/plan.json") || has("failed-run/program"));
-  program.update = tiny::update;
-  ASSERT_EQ(run_anew(), 0) << error;
-  EXPECT_EQ(text_of("program/old.cpp") + text_of("plan.json"), "oldold");
-}
-
-// A kill may come between any two of the files that take their places.
-TEST_F(ProgramSetAsideTest, IsPutBackFromHalfWay) {
-  write_program(folder / "a/.gpuopt-next", "new");
-  set_earlier_results_aside(folder / "a");
-  std::filesystem::remove(folder / "a/plan.json");
-  std::filesystem::remove(folder / "a/program/new.cpp");
-  EXPECT_TRUE(put_back_unless_saved(folder / "a").is_done);
-  EXPECT_EQ(changes(), "");
-  EXPECT_EQ(text_of("failed-run/program/gpuopt/runtime.h"), "new");
 }
 
 } // namespace
