@@ -29,9 +29,9 @@ bool areResultsLocked(const std::string &folder);
 
 /// Returns the folder in which a program waits for its first step, to take the
 /// place of that of an earlier run. Creates it, and sets `created` to what
-/// removes it when it is destroyed, unless the run `restarts` a killed one:
-/// then the next try does so as well. `problem` says what is wrong, if
-/// anything.
+/// removes it when it is destroyed; SIGINT, SIGTERM and SIGHUP remove it, too.
+/// It stays if the run `restarts` a killed one: then the next try does so as
+/// well. `problem` says what is wrong, if anything.
 std::string createNextFolder(const std::string &results, bool restarts,
                              std::shared_ptr<void> &created,
                              std::string &problem);

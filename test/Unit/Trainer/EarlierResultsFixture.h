@@ -59,6 +59,11 @@ struct EarlierResultsTest : TrainerTest {
       tiny::update(ctx, memory);
     };
   }
+  void write_program_that_waits(const std::string &next) const {
+    std::filesystem::create_directories(next + "/program");
+    std::filesystem::copy(folder / "start",
+                          next + "/program/model.safetensors");
+  }
   void lose_weights() {
     program.update = [](Context &ctx, char *memory) {
       tiny::update(ctx, memory);

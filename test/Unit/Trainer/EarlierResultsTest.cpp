@@ -27,6 +27,44 @@ TEST_F(EarlierResultsTest, StaySetAsideAfterAnInterrupt) {
   EXPECT_FALSE(has(".gpuopt-earlier"));
 }
 
+// An interrupt is no kill, after which --resume=auto starts the run anew.
+TEST_F(EarlierResultsTest, StayAfterAnInterruptBeforeTheFirstStep) {
+  detail::interrupted = 1;
+  ASSERT_EQ(run_anew(), 0);
+  EXPECT_EQ(error, "");
+  EXPECT_EQ(changes(), "");
+  EXPECT_FALSE(has_killed_overwriting_run(folder / "a"));
+  detail::interrupted = 0;
+  std::signal(SIGINT, SIG_DFL);
+  const EarlierResults begun(folder / "a",
+                             folder / "a/.gpuopt-next/program/model", "", "");
+  EXPECT_NE(std::signal(SIGINT, SIG_DFL), SIG_DFL);
+}
+
+// Another run may have begun since.
+TEST_F(EarlierResultsTest, WhoeverLacksTheLockRemovesNoProgramThatWaits) {
+  const std::string next = folder / "a/.gpuopt-next";
+  write_program_that_waits(next);
+  {
+    const OutputFolder other(folder / "a");
+    EXPECT_EQ(run_anew({"--weights", next + "/program/model.safetensors"}), 1);
+    EXPECT_TRUE(has(".gpuopt-next")) << error;
+    EXPECT_EQ(run_anew({"--weights", next + "/program/model.safetensors",
+                        "--no-such-flag"}),
+              1);
+    EXPECT_TRUE(has(".gpuopt-next")) << error;
+  }
+  // One that starts a killed run anew leaves that to the next try.
+  EXPECT_EQ(run("a", {"--weights", next + "/program/model.safetensors",
+                      "--no-such-flag", "--resume=auto"}),
+            1);
+  EXPECT_TRUE(has(".gpuopt-next")) << error;
+  EXPECT_EQ(run_anew({"--weights", next + "/program/model.safetensors",
+                      "--no-such-flag"}),
+            1);
+  EXPECT_FALSE(has(".gpuopt-next")) << error;
+}
+
 TEST_F(EarlierResultsTest, ArePutBackAfterADivergence) {
   lose_weights();
   ASSERT_EQ(run_anew(), kDiverged) << error;

@@ -16,7 +16,9 @@
 // run starts anew and sets them aside again (recover_results).
 #pragma once
 
+#include "gpuopt/trainer/output_folder.h"
 #include "gpuopt/trainer/run_results.h"
+#include "gpuopt/trainer/signals.h"
 
 namespace gpuopt {
 
@@ -26,9 +28,6 @@ constexpr char kFailedRunFolder[] = "failed-run";
 namespace detail {
 inline std::string earlier_folder(const std::string &output_dir) {
   return output_dir + "/" + kEarlierFolder;
-}
-inline std::string next_folder(const std::string &output_dir) {
-  return output_dir + "/" + kNextFolder;
 }
 inline bool exists(const std::string &path) {
   std::error_code code;
@@ -221,20 +220,27 @@ public:
                  const std::string &resume, const char *program)
       : output_dir(output_dir), resume(resume), program(program),
         is_begun(waits_in_next_folder(weights, output_dir)),
-        removes_next(is_begun && resume != "auto") {}
+        removes_next(is_begun && resume != "auto") {
+    if (is_begun) // an interrupt is no kill, after which the run starts anew
+      note_signals();
+  }
   // A run that an error ends before its first step has changed nothing. One
   // that starts a killed run anew leaves that for the next try.
   ~EarlierResults() {
     std::error_code code;
-    if (removes_next)
+    if (removes_next && is_locked)
       std::filesystem::remove_all(detail::next_folder(output_dir), code);
+    else if (removes_next)
+      remove_next_folder(output_dir);
   }
   EarlierResults(const EarlierResults &) = delete;
   EarlierResults &operator=(const EarlierResults &) = delete;
 
   // Puts right what a killed run has left, and says so. Returns whether this
-  // run starts that one anew.
+  // run starts that one anew. From here on, whoever calls these functions holds
+  // the lock of the folder.
   bool recover() {
+    is_locked = true;
     Recovery recovery;
     if (is_begun) // gpuopt train has done so
       recovery.restarts = resume == "auto";
@@ -247,6 +253,7 @@ public:
   }
   // Notes that an overwriting run has begun.
   void begin(bool restarts) {
+    is_locked = true;
     removes_next = !restarts;
     detail::create_folder(detail::next_folder(output_dir));
     sync_folder(output_dir);
@@ -308,6 +315,7 @@ private:
   const char *const program; // its name
   const bool is_begun;       // by gpuopt train
   bool removes_next;         // unless this run sets the results aside
+  bool is_locked = false;    // the output folder, by this process
   bool are_aside = false;
 };
 

@@ -104,4 +104,22 @@ private:
   std::vector<std::filesystem::path> made; // the innermost first
 };
 
+namespace detail {
+inline std::string next_folder(const std::string &output_dir) {
+  return output_dir + "/" + kNextFolder;
+}
+} // namespace detail
+
+// Removes what waits in an output folder whose lock this process does not hold,
+// unless another one does: then it is of that one.
+inline void remove_next_folder(const std::string &output_dir) {
+  try {
+    const OutputFolder lock(output_dir);
+    std::error_code code;
+    std::filesystem::remove_all(detail::next_folder(output_dir), code);
+  } catch (const std::exception &) {
+    // The error that ends the run is told.
+  }
+}
+
 } // namespace gpuopt

@@ -348,9 +348,12 @@ inline Settings parse_settings(int argc, char **argv, const Program &program) {
   try {
     detail::parse_flags(argc, argv, program, s);
   } catch (const std::exception &) {
-    std::error_code code; // a run that does not begin leaves nothing
-    if (s.resume != "auto" && waits_in_next_folder(s.weights, s.output_dir))
-      std::filesystem::remove_all(s.output_dir + "/" + kNextFolder, code);
+    // A run that does not begin leaves nothing, but one that is to start a
+    // killed run anew; the flag that tells so may stand behind a wrong one.
+    if (std::find(argv, argv + argc, std::string("--resume=auto")) ==
+            argv + argc &&
+        waits_in_next_folder(s.weights, s.output_dir))
+      remove_next_folder(s.output_dir);
     throw;
   }
   return s;

@@ -46,11 +46,14 @@ public:
   // Returns the exit status.
   int run() {
     refuse_named_ranges(s.nvtx);
+    folder = std::make_unique<OutputFolder>(s.output_dir);
     data.open();
     const bool overwrites = enter_folder();
     step = begun_at();
     summary.begin_at(step);
     prepare();
+    if (overwrites && detail::interrupted) // nothing is set aside yet
+      return outcome.tell_interrupt(step, steps, /*has_trained=*/false);
     note_signals();
     Metrics metrics(s.output_dir, kind_of(program).optimizer == "muon",
                     checkpoints.starts_in_output() ? step : 0);
@@ -84,10 +87,9 @@ private:
     return std::chrono::duration<double, std::milli>(to - from).count();
   }
 
-  // Takes the output folder, and finds the checkpoint that the run goes on
+  // Puts the output folder right, and finds the checkpoint that the run goes on
   // from. Returns whether the run replaces what an earlier one has left there.
   bool enter_folder() {
-    folder = std::make_unique<OutputFolder>(s.output_dir);
     const bool restarts = earlier.recover();
     if (restarts) { // the run has the flags of the killed one
       s.resume.clear();
@@ -97,8 +99,10 @@ private:
     checkpoints.find_start();
     const bool overwrites =
         s.overwrite_output_dir && !checkpoints.starts_in_output();
-    if (overwrites)
+    if (overwrites) {
+      note_signals(); // an interrupt is no kill, after which it starts anew
       earlier.begin(restarts);
+    }
     return overwrites;
   }
 
