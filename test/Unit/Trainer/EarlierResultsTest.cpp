@@ -27,6 +27,29 @@ TEST_F(EarlierResultsTest, StaySetAsideAfterAnInterrupt) {
   EXPECT_FALSE(has(".gpuopt-earlier"));
 }
 
+// What an interrupt had kept stays until the next run has saved something.
+TEST_F(EarlierResultsTest, ThatAnInterruptKeptStayIfTheNextRunFails) {
+  before_update(2, [] { detail::interrupted = 1; });
+  ASSERT_EQ(run_anew(), 0) << error;
+  detail::interrupted = 0;
+  ASSERT_TRUE(has(".gpuopt-earlier/checkpoint-4"));
+  earlier = files();
+  lose_weights();
+  ASSERT_EQ(run_anew(), kDiverged) << error;
+  EXPECT_EQ(changes(), "");
+  // A kill may come before they are set aside again.
+  std::filesystem::rename(folder / "a/.gpuopt-earlier",
+                          folder / "a/.gpuopt-earlier.older");
+  EXPECT_EQ(run("a", {"--max-steps=3", "--resume=" + folder / "none"}), 1);
+  EXPECT_EQ(changes(), "");
+  // Those of the run that is replaced now are kept by its own interrupt.
+  before_update(2, [] { detail::interrupted = 1; });
+  ASSERT_EQ(run_anew(), 0) << error;
+  EXPECT_TRUE(has(".gpuopt-earlier/checkpoint-2"));
+  EXPECT_FALSE(has(".gpuopt-earlier/checkpoint-4") ||
+               has(".gpuopt-earlier.older"));
+}
+
 // An interrupt is no kill, after which --resume=auto starts the run anew.
 TEST_F(EarlierResultsTest, StayAfterAnInterruptBeforeTheFirstStep) {
   detail::interrupted = 1;
@@ -63,6 +86,13 @@ TEST_F(EarlierResultsTest, WhoeverLacksTheLockRemovesNoProgramThatWaits) {
                       "--no-such-flag"}),
             1);
   EXPECT_FALSE(has(".gpuopt-next")) << error;
+}
+
+TEST_F(EarlierResultsTest, WhatAKillHasLeftToRemoveIsRemoved) {
+  std::filesystem::create_directories(folder / "a/.gpuopt-removed/1");
+  ASSERT_EQ(run("a", {"--max-steps=5", "--resume=auto", "--ema-decay=0.9"}), 0)
+      << error;
+  EXPECT_FALSE(has(".gpuopt-removed"));
 }
 
 TEST_F(EarlierResultsTest, ArePutBackAfterADivergence) {

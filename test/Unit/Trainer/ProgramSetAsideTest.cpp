@@ -88,6 +88,26 @@ TEST_F(ProgramSetAsideTest, StaysWithoutAnother) {
   EXPECT_EQ(text_of("program/old.cpp") + text_of("plan.json"), "oldold");
 }
 
+// It is killed, and gpuopt train starts it anew.
+TEST_F(ProgramSetAsideTest, GoesWhereTheKilledRunHadNone) {
+  static std::string out, killed;
+  out = folder / "a", killed = folder / "killed";
+  before_update(2, [] { copy(out, killed); });
+  ASSERT_EQ(run_anew(), 0) << error;
+  std::filesystem::remove_all(out);
+  std::filesystem::rename(killed, out);
+  EXPECT_TRUE(recover_results(out, "auto").restarts);
+  program.update = tiny::update;
+  write_program(out + "/.gpuopt-next", "new");
+  ASSERT_EQ(run("a", {"--max-steps=3", "--seed=5", "--resume=auto", "--weights",
+                      out + "/.gpuopt-next/program/model.safetensors"}),
+            0)
+      << error;
+  EXPECT_EQ(text_of("program/new.cpp") + text_of("plan.json"), "newnew");
+  EXPECT_EQ(text_of("program/notes.txt"), "the user's");
+  EXPECT_FALSE(has("program/old.cpp") || has(".gpuopt-earlier"));
+}
+
 // A kill may come between any two of the files that take their places.
 TEST_F(ProgramSetAsideTest, IsPutBackFromHalfWay) {
   write_program(folder / "a/.gpuopt-next", "new");

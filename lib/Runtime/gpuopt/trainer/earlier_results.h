@@ -11,6 +11,8 @@
 //                         in their places; nothing is in the place of another
 //   .gpuopt-earlier       all of them are there, and those of the new run are
 //                         written to their places
+//   .gpuopt-earlier.older what an interrupt had kept before: it is set aside
+//                         again if the new run saves nothing, and else removed
 //
 // The earlier results are put back then as well. By --resume=auto, the killed
 // run starts anew and sets them aside again (recover_results).
@@ -32,6 +34,11 @@ inline std::string earlier_folder(const std::string &output_dir) {
 inline bool exists(const std::string &path) {
   std::error_code code;
   return std::filesystem::exists(path, code);
+}
+
+// Where what was set aside before waits for what becomes of a new run.
+inline std::string older_folder(const std::string &output_dir) {
+  return earlier_folder(output_dir) + ".older";
 }
 
 // Moves what is set aside back to its place.
@@ -79,19 +86,25 @@ inline std::string move_failed_run(const std::string &output_dir) {
   return folder;
 }
 
-// Renames what is set aside: what then cannot be removed is not in the way of a
-// later run. Returns the new path; empty if nothing is set aside.
-inline std::string retire_earlier(const std::string &output_dir) {
-  if (!exists(earlier_folder(output_dir)))
+// Removes what a kill, or an error, has left of what was to be removed.
+inline void remove_removed(const std::string &output_dir) {
+  std::error_code code;
+  std::filesystem::remove_all(output_dir + "/" + kRemovedFolder, code);
+}
+
+// Renames a folder of results: what then cannot be removed is not in the way of
+// a later run. Returns the new path; empty if there is no such folder.
+inline std::string retire(const std::string &results,
+                          const std::string &output_dir) {
+  if (!exists(results))
     return "";
   const std::string folder = output_dir + "/" + kRemovedFolder;
-  std::error_code code;
-  std::filesystem::remove_all(folder, code); // what a kill has left
+  remove_removed(output_dir);
   create_folder(folder);
   std::string target;
   for (int number = 1; target.empty() || exists(target); number++)
     target = folder + "/" + std::to_string(number);
-  rename_result(earlier_folder(output_dir), target);
+  rename_result(results, target);
   sync_folder(output_dir);
   return target;
 }
@@ -110,6 +123,20 @@ inline std::string remove_retired(const std::string &target) {
   rmdir(folder_above(target).c_str()); // unless more is left there
   return "";
 }
+inline std::string remove_aside(const std::string &results,
+                                const std::string &output_dir) {
+  return remove_retired(retire(results, output_dir));
+}
+
+// What an interrupt had kept is again what is set aside, if nothing else is.
+inline void keep_older(const std::string &output_dir) {
+  const std::string older = older_folder(output_dir),
+                    folder = earlier_folder(output_dir);
+  if (!exists(older) || exists(folder) || exists(folder + kPartSuffix))
+    return;
+  rename_result(older, folder);
+  sync_folder(output_dir);
+}
 } // namespace detail
 
 // Sets aside what an earlier run has left, with its program if that of this run
@@ -121,20 +148,24 @@ inline std::string set_earlier_results_aside(const std::string &output_dir) {
                     next = detail::next_folder(output_dir);
   const bool has_program = detail::exists(next + "/" + kProgramFolder);
   const auto results = results_in(output_dir, has_program);
-  std::string retired;
+  std::string warning;
   if (!results.empty()) {
     copy_mark(output_dir, part);
     if (has_program) // tells that the program in its place is of this run
       detail::create_folder(part + "/" + kProgramFolder);
     move_results(results, output_dir, part);
-    retired = detail::retire_earlier(output_dir); // of an interrupted run
+    if (detail::exists(folder)) { // an interrupt had kept it
+      const std::string older = detail::older_folder(output_dir);
+      warning = detail::remove_aside(older, output_dir);
+      detail::rename_result(folder, older);
+    }
     detail::rename_result(part, folder);
     sync_folder(output_dir);
   }
   if (has_program)
     move_results(all_results_in(next), next, output_dir);
-  detail::remove_results(next);
-  return detail::remove_retired(retired);
+  const std::string left = detail::remove_aside(next, output_dir);
+  return warning.empty() ? left : warning;
 }
 
 // What became of results that were set aside.
@@ -150,6 +181,8 @@ inline PutBack put_back_unless_saved(const std::string &output_dir) {
                     part = folder + kPartSuffix;
   PutBack put_back;
   if (!detail::exists(part)) {
+    if (!detail::exists(folder))
+      detail::keep_older(output_dir); // a kill has come before this
     if (!detail::exists(folder) || has_saved(output_dir))
       return put_back;
     put_back.failed = detail::move_failed_run(output_dir);
@@ -157,6 +190,7 @@ inline PutBack put_back_unless_saved(const std::string &output_dir) {
     sync_folder(output_dir);
   }
   detail::move_back(output_dir);
+  detail::keep_older(output_dir);
   put_back.is_done = true;
   return put_back;
 }
@@ -184,6 +218,7 @@ struct Recovery {
 inline Recovery recover_results(const std::string &output_dir,
                                 const std::string &resume) {
   Recovery recovery;
+  detail::remove_removed(output_dir);
   recovery.restarts =
       resume == "auto" && has_killed_overwriting_run(output_dir);
   const std::string next = detail::next_folder(output_dir);
@@ -272,6 +307,7 @@ public:
     if (!are_aside)
       return;
     are_aside = false;
+    remove(detail::older_folder(output_dir));
     if (is_interrupted)
       return tell("because of the interrupt, the results of the earlier run "
                   "stay set aside in '" +
@@ -279,12 +315,7 @@ public:
                   "' until a next run in '" + output_dir +
                   "' saves its own; move that folder to another place to have "
                   "the earlier run back");
-    attempt([&] {
-      const std::string warning =
-          detail::remove_retired(detail::retire_earlier(output_dir));
-      if (!warning.empty())
-        tell("warning: " + warning);
-    });
+    remove(detail::earlier_folder(output_dir));
   }
   // This run ends: what is set aside is put back if nothing has been saved. No
   // checkpoint is being written.
@@ -299,6 +330,13 @@ public:
   }
 
 private:
+  void remove(const std::string &results) const {
+    attempt([&] {
+      const std::string warning = detail::remove_aside(results, output_dir);
+      if (!warning.empty())
+        tell("warning: " + warning);
+    });
+  }
   template <class F>
   void attempt(F f) const {
     try {
