@@ -410,13 +410,13 @@ TEST_F(EarlierResultsTest, WhatCannotBeMovedIsTold) {
   const std::string part = folder / "a/.gpuopt-earlier.part";
   write_file(part, "not a folder");
   EXPECT_EQ(error_of([&] { set_earlier_results_aside(folder / "a"); }),
-            "--overwrite-output-dir cannot create '" + part + "': Not a directory");
+            "cannot create '" + part + "': Not a directory");
   const std::string name(300, 'x'); // longer than names may be
   EXPECT_EQ(error_of([&] { detail::rename_result(part, folder / name); }),
-            "--overwrite-output-dir cannot move '" + part + "' to '" + folder / name +
+            "cannot move '" + part + "' to '" + folder / name +
                 "': File name too long");
   EXPECT_EQ(error_of([&] { detail::remove_results(name); }),
-            "--overwrite-output-dir cannot remove '" + name + "': File name too long");
+            "cannot remove '" + name + "': File name too long");
   std::filesystem::remove(part);
   std::filesystem::create_directory(folder / "a/.gpuopt-earlier");
   EXPECT_EQ(error_of([&] { detail::names_in(name); }),

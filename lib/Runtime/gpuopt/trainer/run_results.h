@@ -88,22 +88,20 @@ inline void create_folder(const std::string &folder) {
   std::error_code code;
   std::filesystem::create_directories(folder, code);
   if (code)
-    throw Error("--overwrite-output-dir cannot create '" + folder +
-                "': " + code.message());
+    throw Error("cannot create '" + folder + "': " + code.message());
 }
 inline void rename_result(const std::string &from, const std::string &to) {
   std::error_code code;
   std::filesystem::rename(from, to, code);
   if (code)
-    throw Error("--overwrite-output-dir cannot move '" + from + "' to '" + to +
+    throw Error("cannot move '" + from + "' to '" + to +
                 "': " + code.message());
 }
 inline void remove_results(const std::string &path) {
   std::error_code code;
   std::filesystem::remove_all(path, code);
   if (code)
-    throw Error("--overwrite-output-dir cannot remove '" + path +
-                "': " + code.message());
+    throw Error("cannot remove '" + path + "': " + code.message());
 }
 // Removes the folders from which all was moved. One that has files of others
 // stays, as does a file in its place.
