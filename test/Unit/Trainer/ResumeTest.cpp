@@ -337,13 +337,17 @@ TEST_F(ResumeTest, WeightsAreReplacedOnlyIfThatIsAsked) {
   const std::string weights = read_file(folder / "a/model.safetensors"),
                     metrics = read_file(folder / "a/metrics.jsonl");
   // Neither by a run that begins anew nor by one that goes on from elsewhere.
-  for (const std::string flag : {"--seed=7", "--resume=auto"})
+  for (const auto &[flag, way_on] :
+       {std::pair<std::string, std::string>("--seed=7", ""),
+        {"--resume=auto", "checkpoints are saved by --save-steps; begin with "
+                          "these weights by --init-from, or "}})
     expect_refusal("a", {"--max-steps=3", flag},
                    "'--output-dir' '" + folder / "a" +
                        "' has 'model.safetensors' of an earlier run, and no "
-                       "checkpoint to go on from; choose another folder, or "
-                       "have the earlier run's results removed by "
-                       "--overwrite-output-dir");
+                       "checkpoint to go on from; " +
+                       way_on +
+                       "choose another folder, or have the earlier run's "
+                       "results removed by --overwrite-output-dir");
   EXPECT_EQ(
       run("a", {"--max-steps=3", "--resume=" + folder / "b/checkpoint-2"}), 1);
   EXPECT_EQ(read_file(folder / "a/model.safetensors"), weights);
