@@ -3,26 +3,11 @@
 #pragma once
 
 #include "gpuopt/data/data_path.h"
+#include "gpuopt/data/whole_path.h"
 
 namespace gpuopt {
 
-// Whether a path is that of a folder or of something below it.
-inline bool is_within(const std::filesystem::path &path,
-                      const std::filesystem::path &folder) {
-  const auto ends =
-      std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
-  return ends.first == folder.end();
-}
-
 namespace detail {
-// Returns the absolute path of a file, without symbolic links.
-inline std::filesystem::path whole_path(const std::string &path) {
-  std::error_code code;
-  const std::filesystem::path found =
-      std::filesystem::weakly_canonical(std::filesystem::absolute(path), code);
-  return found.has_filename() ? found : found.parent_path();
-}
-
 // Whether a folder of data is read as far as a folder below it: folders whose
 // names begin with a dot are left out.
 inline bool is_read_in(const std::filesystem::path &below,
@@ -42,7 +27,7 @@ inline std::string why_not_in_data(const std::string &folder,
   const std::filesystem::path results = detail::whole_path(folder);
   for (const std::string &file : files_of(value))
     if (const std::filesystem::path data = detail::whole_path(file);
-        is_folder(file) && is_within(results, data) &&
+        is_folder(file) && is_inside(folder, file) &&
         detail::is_read_in(results, data))
       return flag + ": the output folder '" + folder +
              "' lies in the folder of data '" + file +

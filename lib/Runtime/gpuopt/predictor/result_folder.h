@@ -73,7 +73,7 @@ inline std::string why_not_beside_data(const std::string &folder,
                                        const std::string &flag,
                                        const std::string &value) {
   for (const std::string &file : files_of(value))
-    if (is_within(detail::whole_path(file), detail::whole_path(folder)))
+    if (is_inside(file, folder))
       return flag + ": '" + file + "' lies in the output folder '" + folder +
              "', whose results are replaced; choose another folder";
   return why_not_in_data(folder, flag, value);

@@ -2,6 +2,8 @@
 // compiler and for the trainers alike.
 #pragma once
 
+#include "gpuopt/data/whole_path.h"
+
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -73,23 +75,20 @@ inline bool holds_results(const std::filesystem::path &folder) {
          holds_program(folder / kProgramFolder);
 }
 
-// Whether a path is that of a folder or of something below it.
-inline bool is_inside(const std::string &path, const std::string &folder) {
-  std::error_code code;
-  const auto whole = [&](const std::string &of) {
-    return std::filesystem::weakly_canonical(
-               std::filesystem::absolute(of, code), code)
-        .string();
-  };
-  const std::string of = whole(folder);
-  return (whole(path) + "/").rfind(of + "/", 0) == 0;
-}
-
 // Whether `gpuopt train` has begun an overwriting run: its weights wait with
 // its program to take their place.
 inline bool waits_in_next_folder(const std::string &weights,
                                  const std::string &output_dir) {
   return !weights.empty() && is_inside(weights, output_dir + "/" + kNextFolder);
+}
+
+// Returns a path, or a flag with one, that may be of the program which waits to
+// take its place, by where that lies afterwards (earlier_results.h).
+inline std::string in_its_place(std::string path) {
+  const std::string next = std::string("/") + kNextFolder + "/";
+  if (const size_t at = path.find(next); at != std::string::npos)
+    path.replace(at, next.size(), "/");
+  return path;
 }
 
 // Returns why a run that writes to an output folder must not read what a flag

@@ -55,15 +55,6 @@ inline RunTraits traits_of(const Program &program, const Settings &s) {
   return traits;
 }
 
-// Returns an argument that may name the weights of a program which waits to
-// take its place, by where they lie afterwards (earlier_results.h).
-inline std::string in_its_place(std::string argument) {
-  const std::string next = std::string("/") + kNextFolder + "/";
-  if (const size_t at = argument.find(next); at != std::string::npos)
-    argument.replace(at, next.size(), "/");
-  return argument;
-}
-
 // Returns the command that runs in this process; empty where the system does
 // not tell it. The program is named by its whole path.
 inline std::vector<std::string> command_of_process() {
