@@ -111,6 +111,22 @@ TEST_F(OriginalsTest, AreRefusedWhereTheyBecomeInfinite) {
   EXPECT_EQ(error, "tiny: error: '" + (folder / "init") + message);
 }
 
+// The program that gpuopt train has written takes its place meanwhile.
+TEST_F(OriginalsTest, NameTheirFileWhereTheProgramGoes) {
+  static std::string start;
+  start = folder / ".gpuopt-next/start";
+  std::filesystem::create_directory(folder / ".gpuopt-next");
+  write_weights(start);
+  program.update = [](Context &ctx, char *memory) {
+    std::ofstream(start, std::ios::app) << "more";
+    tiny::update(ctx, memory);
+  };
+  ASSERT_EQ(run("a", {"--max-steps=1", "--weights", start}), 0) << error;
+  EXPECT_NE(error.find("because '" + folder / "start" + "', which they were"),
+            std::string::npos)
+      << error;
+}
+
 TEST_F(OriginalsTest, AreWhatACallerHasWritten) {
   Session session(program, 1);
   session.allocate();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "gpuopt/trainer/checkpoints/stored_state.h"
+#include "gpuopt/trainer/folder_marks.h"
 
 #include <cstdio>
 #include <memory>
@@ -65,7 +66,8 @@ public:
                 "are in memory, rounded to half precision, because '%s', which "
                 "they were loaded from, has been written to since then or "
                 "cannot be read\n",
-                program.name, tensor->name, original->path().c_str());
+                program.name, tensor->name,
+                in_its_place(original->path()).c_str());
         has_warned = true;
         return;
       }
