@@ -165,6 +165,20 @@ TEST_F(TrainerTest, SaysWhatAnEpochLeavesOut) {
       << output;
 }
 
+TEST_F(TrainerTest, WarnsOfGradientsThatAreZero) {
+  write_file(folder / "x.npy",
+             npy("<f4", "(64, 4)", bytes_of(std::vector<float>(256, 0))));
+  ASSERT_EQ(run("a", {"--max-steps=9"}), 0) << error;
+  EXPECT_EQ(error, "");
+  ASSERT_EQ(run("b", {"--max-steps=30"}), 0) << error;
+  EXPECT_EQ(error,
+            "tiny: warning: step 10: the gradient of all parameters has been "
+            "exactly 0 for 10 steps, in which nothing has been learned: the "
+            "loss no longer depends on them, as behind steps that were too "
+            "long; --learning-rate, --warmup-steps and --max-grad-norm make "
+            "them shorter\n");
+}
+
 TEST_F(TrainerTest, WarnsOnceWhereNoLabelCounts) {
   program.micro_step = [](Context &ctx, char *memory) {
     tiny::micro_step(ctx, memory);

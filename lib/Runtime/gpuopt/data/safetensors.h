@@ -94,19 +94,25 @@ inline void write_widened(AtomicFile &file, const TensorToSave &tensor) {
   const Type type = tensor.type, rounded = *tensor.rounded_to;
   const size_t count = tensor.bytes / size_of(type), wide = size_of(type),
                narrow = size_of(rounded);
-  std::vector<char> piece(std::min(count, kPiece) * wide), copy(piece.size());
+  std::vector<char> piece(std::min(count, kPiece) * wide),
+      original(piece.size()), as_rounded(piece.size());
   for (size_t begin = 0; begin < count; begin += kPiece) {
     const size_t elements = std::min(kPiece, count - begin);
     const char *data = static_cast<const char *>(tensor.data) + begin * narrow;
-    convert_elements(rounded, data, type, piece.data(), elements);
-    std::vector<char> original(elements * wide);
-    if (tensor.original &&
-        tensor.original->read(begin, elements, type, original.data())) {
-      convert_elements(type, original.data(), rounded, copy.data(), elements);
-      for (size_t i = 0; i < elements; i++)
-        if (memcmp(&copy[i * narrow], data + i * narrow, narrow) == 0)
-          memcpy(&piece[i * wide], &original[i * wide], wide);
+    const bool is_read =
+        tensor.original &&
+        tensor.original->read(begin, elements, type, original.data());
+    if (is_read)
+      convert_elements(type, original.data(), rounded, as_rounded.data(),
+                       elements);
+    if (is_read && memcmp(as_rounded.data(), data, elements * narrow) == 0) {
+      file.write(original.data(), elements * wide);
+      continue;
     }
+    convert_elements(rounded, data, type, piece.data(), elements);
+    for (size_t i = 0; is_read && i < elements; i++)
+      if (memcmp(&as_rounded[i * narrow], data + i * narrow, narrow) == 0)
+        memcpy(&piece[i * wide], &original[i * wide], wide);
     file.write(piece.data(), elements * wide);
   }
 }

@@ -409,8 +409,7 @@ private:
       finished = step;
       finished_batches = state.draw;
     }
-    if (state.weight_sum == 0)
-      warnings.no_labels(step);
+    warnings.step(step, state);
     if (done() == 1 && !s.dump_gradients.empty())
       session.weights_file().dump_gradients(s.dump_gradients,
                                             state.grad_weight);
