@@ -63,7 +63,7 @@ struct ResultsFolder {
   /// Is held until the trainer takes the place of this program, and then locks
   /// the folder itself.
   std::shared_ptr<void> lock;
-  /// Of an overwriting run, removes what it has written if this program ends.
+  /// Removes what an overwriting run has written if this program ends.
   std::shared_ptr<void> next;
   std::string base; ///< Where the program and its plan go.
 
