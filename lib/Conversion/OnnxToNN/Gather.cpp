@@ -7,6 +7,7 @@
 
 #include "LongLoop.h"
 #include "Places.h"
+#include "gpuopt/Dialect/NN/IR/RepeatedElements.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -49,6 +50,34 @@ static Value gatherByNumber(NodeConversion &c, int64_t axis) {
   return c.b.reshape(taken, shape);
 }
 
+/// Gathers by constant indices that are evenly spaced along one dimension and
+/// repeat along the others, as those of positions do and those of a single type
+/// of token: a slice, which is repeated. Its gradient is a sum, where that of
+/// other entries adds rows to a table. Returns nothing for other indices.
+static Value pickRun(NodeConversion &c, int64_t axis,
+                     DenseElementsAttr indices) {
+  if (indices.empty())
+    return {};
+  DenseElementsAttr once = nn::withoutRepeats(indices);
+  auto numbers =
+      llvm::map_to_vector(once.getValues<APInt>(), [](const APInt &number) {
+        return number.getSExtValue();
+      });
+  int64_t stride = numbers.size() > 1 ? numbers[1] - numbers[0] : 1;
+  for (auto [i, number] : llvm::enumerate(numbers))
+    if (stride < 1 || number != numbers[0] + int64_t(i) * stride)
+      return {};
+  ArrayRef<int64_t> from = c.type(0).getShape();
+  auto shapeBy = [&](DenseElementsAttr by) {
+    SmallVector<int64_t> shape(from.take_front(axis));
+    llvm::append_range(shape, by.getType().getShape());
+    llvm::append_range(shape, from.drop_front(axis + 1));
+    return shape;
+  };
+  Value run = sliceAlong(c, axis, numbers[0], numbers.size(), stride);
+  return c.b.broadcast(c.b.reshape(run, shapeBy(once)), shapeBy(indices));
+}
+
 static LogicalResult pickEntries(NodeConversion &c) {
   RankedTensorType type = c.type(0);
   auto axis = c.axis(c.node.getInt("axis", 0), type.getRank());
@@ -68,14 +97,9 @@ static LogicalResult pickEntries(NodeConversion &c) {
       if (constant.isSplat())
         break;
     }
-  if (constant && constant.getNumElements() == 1) {
-    // A single entry is a slice.
-    SmallVector<int64_t> shape(type.getShape().take_front(*axis));
-    llvm::append_range(shape, c.b.shape(indices));
-    llvm::append_range(shape, type.getShape().drop_front(*axis + 1));
-    int64_t at = (*constant.getValues<APInt>().begin()).getSExtValue();
-    return c.yield(c.b.reshape(sliceAlong(c, *axis, at, 1), shape));
-  }
+  if (constant)
+    if (Value taken = pickRun(c, *axis, constant))
+      return c.yield(taken);
   if (constant && constantOf(c.input(0)) &&
       constant.getNumElements() <= kMostComputedElements) {
     // Entries are picked one by one, because each of these ops folds.

@@ -38,3 +38,29 @@ onnx.graph @empty_rows(%x: tensor<3x0xf32>) -> !onnx.unknown attributes {inputNa
   %y = onnx.node "GatherND"(%x, %rows) : (tensor<3x0xf32>, tensor<2x1xi64>) -> !onnx.unknown
   onnx.return %y : !onnx.unknown
 }
+
+// -----
+
+// Positions, which repeat for each sample, are a slice of the table, and a
+// single type of token is a row of it. Other constant indices are gathered.
+// CHECK: %[[SLICE:.*]] = nn.slice %arg0 [1, 0] [3, 4] [1, 1]
+// CHECK: %[[POSITIONS:.*]] = nn.reshape %[[SLICE]] : tensor<3x4xf32> to tensor<1x3x4xf32>
+// CHECK: %[[A:.*]] = nn.broadcast %[[POSITIONS]] : tensor<1x3x4xf32> to tensor<2x3x4xf32>
+// CHECK: %[[ROW:.*]] = nn.slice %arg0 [2, 0] [1, 4] [1, 1]
+// CHECK: %[[B:.*]] = nn.broadcast %{{.*}} to tensor<2x3x4xf32>
+// CHECK: %[[C:.*]] = nn.slice %arg0 [0, 1] [5, 2] [1, 2]
+// CHECK: %[[D:.*]] = nn.take %arg0, %{{.*}} : tensor<5x4xf32>, tensor<3xi64>
+// CHECK: %[[E:.*]] = nn.take %arg0, %{{.*}} : tensor<5x4xf32>, tensor<3xi64>
+onnx.graph @runs(%table: tensor<5x4xf32>) -> (!onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown) attributes {inputNames = ["table"], opsets = {ai.onnx = 20 : i64}, outputNames = ["a", "b", "c", "d", "e"]} {
+  %positions = onnx.initializer "positions" = dense<[[1, 2, 3], [1, 2, 3]]> : tensor<2x3xi64>
+  %types = onnx.initializer "types" = dense<2> : tensor<2x3xi64>
+  %columns = onnx.initializer "columns" = dense<[-3, -1]> : tensor<2xi64>
+  %down = onnx.initializer "down" = dense<[3, 2, 1]> : tensor<3xi64>
+  %uneven = onnx.initializer "uneven" = dense<[0, 1, 3]> : tensor<3xi64>
+  %a = onnx.node "Gather"(%table, %positions) : (tensor<5x4xf32>, tensor<2x3xi64>) -> !onnx.unknown
+  %b = onnx.node "Gather"(%table, %types) : (tensor<5x4xf32>, tensor<2x3xi64>) -> !onnx.unknown
+  %c = onnx.node "Gather"(%table, %columns) {axis = 1 : i64} : (tensor<5x4xf32>, tensor<2xi64>) -> !onnx.unknown
+  %d = onnx.node "Gather"(%table, %down) : (tensor<5x4xf32>, tensor<3xi64>) -> !onnx.unknown
+  %e = onnx.node "Gather"(%table, %uneven) : (tensor<5x4xf32>, tensor<3xi64>) -> !onnx.unknown
+  onnx.return %a, %b, %c, %d, %e : !onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown
+}
