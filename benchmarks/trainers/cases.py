@@ -11,6 +11,7 @@ import torch
 
 import models
 import zoo
+import zoo_conversion
 from models import Case
 
 CLASSES, IMAGE_SIZE = 1000, 224
@@ -52,9 +53,14 @@ LARGER = {
 
 
 def make(name: str) -> Case:
-    """The case `name`, the same weights every time, in training mode."""
-    if name not in LARGER:
+    """The case `name`, the same weights every time, in training mode.
+
+    It is one of LARGER, of models.py or of zoo_conversion.py, the first that has the name.
+    """
+    if name in models.MODELS and name not in LARGER:
         return models.make(name)
+    if name not in LARGER:
+        return zoo_conversion.make(name)
     torch.manual_seed(1)
     case = LARGER[name]()
     case.module.train()

@@ -24,6 +24,10 @@ void expect_product(const GemmShape &s, GemmOptions o, bool with_bias,
   o.bias = with_bias ? bias.data() : nullptr;
   Context ctx(2);
   gemm(ctx, s, a.data(), b.data(), c.data(), o);
+#ifdef _OPENMP
+  // Others find as many threads as before, also after a small product.
+  ASSERT_EQ(omp_get_max_threads(), 2);
+#endif
   std::vector<bool> written(size, false);
   for (int64_t i = 0; i < s.batch[0]; i++)
     for (int64_t j = 0; j < s.batch[1]; j++)

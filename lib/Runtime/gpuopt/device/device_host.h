@@ -6,6 +6,7 @@
 #include "gpuopt/device/call_observer.h"
 #include "gpuopt/device/cpu_quota.h"
 #include "gpuopt/device/device.h"
+#include "gpuopt/device/launch_sharing.h"
 #include "gpuopt/device/packed_weights.h"
 #include "gpuopt/device/pages.h"
 #include "gpuopt/device/processor_name.h"
@@ -125,6 +126,7 @@ struct Context {
   void release(char *begin, size_t bytes) { release_pages(begin, bytes); }
 
   int num_threads;
+  LaunchSharing<> launch_sharing;
   PackedWeights packed_weights;
   bool allows_tf32 = false; // of a program that was compiled so
   size_t allocated_bytes = 0;
@@ -179,18 +181,23 @@ inline void *native_stream(const Context &) { return nullptr; }
 template <class... P, class... A>
 [[gnu::noinline]] void launch(Context &ctx, int64_t blocks, int,
                               void (*kernel)(P...), A... args) {
-  if (ctx.num_threads == 1 || blocks < 2) {
+  auto alone = [&] {
     for (int64_t b = 0; b < blocks; b++) {
       detail::current_block = b;
       kernel(args...);
     }
-    return;
-  }
+  };
+  if (ctx.num_threads == 1 || blocks < 2)
+    return alone();
+  auto shared = [&] {
 #pragma omp parallel for schedule(static)
-  for (int64_t b = 0; b < blocks; b++) {
-    detail::current_block = b;
-    kernel(args...);
-  }
+    for (int64_t b = 0; b < blocks; b++) {
+      detail::current_block = b;
+      kernel(args...);
+    }
+  };
+  ctx.launch_sharing.run(reinterpret_cast<const void *>(kernel), blocks, shared,
+                         alone);
 }
 
 // Where kernels find a DEVICE_TABLE.

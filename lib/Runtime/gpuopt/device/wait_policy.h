@@ -4,6 +4,7 @@
 
 #include "gpuopt/device/cpu_pressure.h"
 #include "gpuopt/device/device.h"
+#include "gpuopt/device/launch_sharing.h"
 #include "gpuopt/device/wait_policy_names.h"
 #include "gpuopt/device/wait_tuner.h"
 
@@ -95,6 +96,7 @@ public:
   void set_spinning(bool spins) {
     if (!can_choose())
       return;
+    threads_spin = spins;
 #ifdef _OPENMP
     if (kmp_set_blocktime)
       return kmp_set_blocktime(spins ? 200 : 0);

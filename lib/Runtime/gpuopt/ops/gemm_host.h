@@ -88,9 +88,43 @@ Matmul make_matmul(OneDnn &dnn, const GemmShape &s, GemmOptions o, bool keeps) {
   return mm;
 }
 
+// A product of fewer multiplications is done before other threads have begun.
+constexpr int64_t kLeastSharedProduct = 128 << 10;
+
+inline int64_t multiplications(const GemmShape &s) {
+  return s.batch[0] * s.batch[1] * s.m * s.n * s.k;
+}
+
+// The calling thread computes alone in this scope if the product is small.
+class SmallProductScope {
+public:
+  SmallProductScope([[maybe_unused]] const Context &ctx,
+                    [[maybe_unused]] const GemmShape &s) {
+#ifdef _OPENMP
+    if (ctx.num_threads > 1 && multiplications(s) < kLeastSharedProduct) {
+      threads_before = omp_get_max_threads();
+      omp_set_num_threads(1);
+    }
+#endif
+  }
+  ~SmallProductScope() {
+#ifdef _OPENMP
+    if (threads_before > 0)
+      omp_set_num_threads(threads_before);
+#endif
+  }
+  SmallProductScope(const SmallProductScope &) = delete;
+  SmallProductScope &operator=(const SmallProductScope &) = delete;
+
+private:
+  int threads_before = 0; // none: they stay as they are
+};
+
 template <class T, class C>
 void onednn_gemm(Context &ctx, const GemmShape &s, const T *a, const T *b, C *c,
                  GemmOptions o) {
+  // Primitives are made for as many threads as execute them.
+  const SmallProductScope alone_if_small(ctx, s);
   auto &dnn = ctx.library<OneDnn>();
   const bool keeps =
       ctx.packed_weights.has(b) && can_keep_right_matrix(s, sizeof(T));
@@ -177,7 +211,7 @@ inline void double_gemm(Context &ctx, const GemmShape &s, const double *a,
                         const double *b, double *c, const GemmOptions &o) {
   const int64_t rows = s.batch[0] * s.batch[1] * s.m;
   [[maybe_unused]] const bool parallel =
-      ctx.num_threads > 1 && rows * s.n * s.k > 20000;
+      ctx.num_threads > 1 && multiplications(s) >= kLeastSharedProduct;
 #pragma omp parallel for schedule(static) if (parallel)
   for (int64_t row = 0; row < rows; row++) {
     const int64_t m = row % s.m, inner = row / s.m % s.batch[1],
