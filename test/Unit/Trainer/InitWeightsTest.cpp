@@ -47,6 +47,18 @@ TEST_F(InitWeightsTest, TakesWhatFits) {
                        "'head'\n");
 }
 
+// As num_batches_tracked of batch normalisation, and a mask.
+TEST_F(InitWeightsTest, LeavesOutIntegersThatAStateDictHas) {
+  const int64_t count = 7;
+  const uint8_t mask[] = {0, 1};
+  write_safetensors(
+      file, {tensor("weight", {4, 3}),
+             {"norm.num_batches_tracked", Type::I64, {}, &count, sizeof count},
+             {"mask", Type::Bool, {2}, mask, sizeof mask}});
+  EXPECT_EQ(weights_after({"--init-strict"}), values);
+  EXPECT_EQ(error, "");
+}
+
 TEST_F(InitWeightsTest, NamesWhatLacksOrDoesNotFit) {
   write_safetensors(file, {tensor("weight", {3, 4})});
   EXPECT_EQ(run("a", {"--init-from", file}), 1);

@@ -27,6 +27,12 @@ inline std::optional<Type> convertible_type(const StoredTensor &stored,
   return std::nullopt;
 }
 
+// Whether a tensor in a file has integers or booleans.
+inline bool is_of_integers(const StoredTensor &stored) {
+  return stored.dtype == "BOOL" || stored.dtype[0] == 'I' ||
+         stored.dtype[0] == 'U';
+}
+
 // Returns the elements of a tensor in a file, converted to a program's type.
 inline std::string converted(const StoredTensor &stored, Type from, Type type) {
   if (from == type)
@@ -81,7 +87,9 @@ struct InitWeights {
 // Finds the weights and running statistics that a file has under any of their
 // names, in f64, f32, f16 or bf16. A file of which no tensor fits is an
 // error and, with `is_strict`, so is one that lacks a tensor, has it in another
-// shape or type, or has others.
+// shape or type, or has others. Integers and booleans may be others: a
+// program's own are constants, but a state_dict() has those of the module's
+// buffers, as `num_batches_tracked`.
 inline InitWeights match_init_weights(const MappedFile &file,
                                       Table<StateInfo> states, bool is_strict) {
   refuse_other_weights(file);
@@ -117,6 +125,9 @@ inline InitWeights match_init_weights(const MappedFile &file,
   }
   for (const std::string &name : used)
     tensors.erase(name);
+  for (auto tensor = tensors.begin(); tensor != tensors.end();)
+    tensor = detail::is_of_integers(tensor->second) ? tensors.erase(tensor)
+                                                    : std::next(tensor);
   for (const auto &[name, tensor] : tensors)
     others.add(name.c_str());
   found.is_whole = found.taken.size() == all && tensors.empty();
