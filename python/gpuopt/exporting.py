@@ -36,6 +36,9 @@ def export(
     them (stack traces with this machine's paths) are left out. The file says
     which tensors are trained (parameters that require a gradient, and no
     buffers), and under which other names the module has those that are tied.
+    What ``module.state_dict()`` lacks, as buffers with ``persistent=False``
+    and tensors that the forward makes, are constants of the program: no file
+    of weights or checkpoint has them.
 
     Warns of a module in evaluation mode that dropout or batch normalisation is
     active, and of buffers other than running statistics that the forward
@@ -83,7 +86,7 @@ def export(
         _warn_of_fixed_batch(program.model)
     _name_nodes(program.model)
     _strip(program.model)
-    _mark_parameters(program.model, module)
+    _mark_parameters(program.model, module, _changed_buffers(program.exported_program))
     _stop_gradients(program.model, _stopped_gradients(program.exported_program, module))
     _note_padding(program.model, _padding_rows(program.exported_program))
     _activate_dropout(program.model)
@@ -145,12 +148,12 @@ def _warn_of_evaluation_mode(module: Any) -> None:
 _RUNNING_STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
 
 
+def _changed_buffers(program: Any) -> list[str]:
+    return list(program.graph_signature.buffers_to_mutate.values())
+
+
 def _warn_of_changed_buffers(program: Any) -> None:
-    changed = [
-        name
-        for name in program.graph_signature.buffers_to_mutate.values()
-        if name.rpartition(".")[2] not in _RUNNING_STATISTICS
-    ]
+    changed = [name for name in _changed_buffers(program) if name.rpartition(".")[2] not in _RUNNING_STATISTICS]
     if changed:
         warnings.warn(
             f"the forward changes {', '.join(changed)}, which an ONNX graph cannot say: in the trainer they stay as they are",
@@ -281,21 +284,29 @@ def _strip(model: Any) -> None:
             value.metadata_props.clear()
 
 
-def _mark_parameters(model: Any, module: Any) -> None:
-    """Notes of each floating-point initializer whether it is trained, and the
-    other names that it has in the module."""
+def _mark_parameters(model: Any, module: Any, changed: Sequence[str]) -> None:
+    """Notes of each floating-point initializer whether it is trained, the other
+    names that it has in the module, and whether it is a constant: a tensor that
+    is not in the module's state_dict under any name. A buffer that the forward
+    changes is none."""
     names: dict[int, list[str]] = {}
     parameters = dict(module.named_parameters(remove_duplicate=False))
-    for name, parameter in parameters.items():
-        names.setdefault(id(parameter), []).append(name)
+    tensors = {**parameters, **dict(module.named_buffers(remove_duplicate=False))}
+    persistent = module.state_dict().keys() | parameters.keys()
+    for name, tensor in tensors.items():
+        if name in persistent:
+            names.setdefault(id(tensor), []).append(name)
     for name, value in model.graph.initializers.items():
         if value.dtype is None or value.dtype.is_floating_point():
             parameter = parameters.get(name)
             is_trained = parameter is not None and parameter.requires_grad
             value.metadata_props["gpuopt.trained"] = "true" if is_trained else "false"
-            others = [other for other in names.get(id(parameter), []) if other != name]
+            known = names.get(id(tensors.get(name)), [])
+            others = [other for other in known if other != name]
             if others:
                 value.metadata_props["gpuopt.tied"] = json.dumps(others)
+            if not known and name not in changed:
+                value.metadata_props["gpuopt.constant"] = "true"
 
 
 def _stop_gradients(model: Any, names: Sequence[str]) -> None:

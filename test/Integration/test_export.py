@@ -3,6 +3,7 @@
 import re
 import sys
 
+import numpy as np
 import onnx_ir
 import pytest
 import torch
@@ -56,6 +57,58 @@ def test_buffers_of_other_exports_are_not_trained(tmp_path):
         Settled(), (torch.zeros(2, 4),), tmp_path / "model.onnx", dynamo=True, optimize=False, external_data=False, verbose=False
     )
     assert kinds(compiled(tmp_path / "model.onnx")) == EXPECTED | {"still": "parameter"}
+
+
+class Rotary(nn.Module):
+    """Attention with a rotary embedding and a mask, whose tables no state_dict has; with integers that it has."""
+
+    def __init__(self):
+        super().__init__()
+        self.tokens = nn.Embedding(16, 8)
+        self.norm = nn.BatchNorm1d(8)
+        self.register_buffer("inv_freq", 1e-4 ** (torch.arange(0, 8, 2) / 8), persistent=False)
+        self.register_buffer("mask", torch.full((32, 32), -1e9).triu(1), persistent=False)
+        self.register_buffer("places", torch.arange(32)[None])
+        self.register_buffer("scale", torch.linspace(1, 2, 8))
+        self.register_buffer("same", self.scale, persistent=False)
+        self.register_buffer("calls", torch.zeros(8), persistent=False)
+        self.table = torch.linspace(0, 1, 100)
+
+    def forward(self, ids):
+        n = ids.shape[1]
+        x = self.tokens(ids) * self.scale + self.same + self.calls
+        self.calls.add_(1)
+        x = self.norm(x.transpose(1, 2)).transpose(1, 2) + torch.tensor([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]) * self.table[:8]
+        angles = self.places[0, :n, None] * self.inv_freq
+        first, second = x.chunk(2, -1)
+        y = torch.cat([first * angles.cos() - second * angles.sin(), first * angles.sin() + second * angles.cos()], -1)
+        attention = (y @ y.transpose(1, 2) + self.mask[:n, :n]).softmax(-1)
+        return (attention @ x).tanh().square().sum()
+
+
+def test_what_no_state_dict_has_is_constant(tmp_path):
+    """What a program begins with, computes and saves is that of PyTorch with the file of load_state_dict(strict=True)."""
+    torch.manual_seed(0)
+    module, ids = Rotary(), torch.randint(16, (2, 6))
+    with pytest.warns(UserWarning, match="the forward changes calls, which an ONNX graph cannot say"):
+        gpuopt.export(module, ids, tmp_path / "model.onnx", symbolic_batch=False)
+    trainer = Trainer(tmp_path / "model.onnx", tmp_path / "program", OPTIMIZATION_FOR_ONE_STEP, loss="none")
+    # A buffer that the forward changes stays state, and a tied one is known by both names.
+    assert set(trainer.initial_weights()) == {
+        "tokens.weight", "norm.weight", "norm.bias", "norm.running_mean", "norm.running_var", "scale", "same", "calls"
+    }
+    with torch.no_grad():
+        module.tokens.weight.normal_()
+    state = {name: tensor.numpy() for name, tensor in module.state_dict().items()} | {"calls": np.zeros(8, np.float32)}
+    safetensors.write(tmp_path / "state.safetensors", state)
+    flags = {"init_from": tmp_path / "state.safetensors", "init_strict": True, "learning_rate": 0, "max_steps": 1, "save_steps": 1}
+    result = trainer.run({"ids": ids.numpy()}, **flags)
+    assert "warning" not in result.output
+    assert result.losses[0] == pytest.approx(module(ids).item(), rel=1e-5)
+    checkpoint = trainer.folder / "run1" / "checkpoint-1"
+    assert set(safetensors.read(checkpoint / "model.safetensors")) == set(trainer.initial_weights())
+    resumed = trainer.run({"ids": ids.numpy()}, resume=checkpoint, learning_rate=0, max_steps=2)
+    assert resumed.losses == pytest.approx(result.losses, rel=1e-5)
 
 
 class Attention(nn.Module):

@@ -250,12 +250,15 @@ private:
 
   /// A weight is a floating-point tensor of more than one element; a single
   /// number is one only by its name or if the file says so, since exporters
-  /// leave constants as initializers too.
+  /// leave constants as initializers too. What the file says is a constant is
+  /// one, unless training changes it.
   bool isWeight(onnx::InitializerOp op) {
     auto type = cast<RankedTensorType>(op.getResult().getType());
     // Numbers of 4 and 8 bits are stored results of a quantisation.
     if (!isa<FloatType>(type.getElementType()) || isSetting(op) ||
         type.getElementTypeBitWidth() <= 8)
+      return false;
+    if (op.getIsConstant() && !isTrainedByFlag(op) && !isRunningStatistic(op))
       return false;
     if (type.getNumElements() > 1 || op.getTrained() == true ||
         isTrainedByFlag(op))

@@ -71,10 +71,16 @@ private:
   }
   void addInitializer(onnx::InitializerOp op) {
     auto type = cast<RankedTensorType>(op.getResult().getType());
-    if (isa<FloatType>(type.getElementType()))
-      add(op.getName()); // a weight
-    else if (op.getValue())
+    bool isFloat = isa<FloatType>(type.getElementType());
+    if (isFloat && !op.getIsConstant()) {
+      add(op.getName());  // a weight
+    } else if (isFloat) { // which may be large, and takes long to print
+      ArrayRef<char> bytes =
+          cast<DenseElementsAttr>(*op.getValue()).getRawData();
+      add(StringRef(bytes.data(), bytes.size()));
+    } else if (op.getValue()) {
       addPrinted(Attribute(*op.getValue()));
+    }
   }
 
   const bool hasSizes; ///< Whether the types of inputs and results count.

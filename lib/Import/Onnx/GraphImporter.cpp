@@ -55,6 +55,14 @@ static std::optional<bool> isTrained(const ValueInfoProto &info) {
   return std::nullopt;
 }
 
+/// Whether gpuopt.export has noted that an initializer is a constant of the
+/// program, and not a weight: no state_dict() of the module has it.
+static bool isConstant(const ValueInfoProto &info) {
+  return llvm::any_of(info.metadata_props(), [](const auto &entry) {
+    return entry.key() == "gpuopt.constant" && entry.value() == "true";
+  });
+}
+
 /// Returns the other names of an initializer that gpuopt.export has noted: a
 /// JSON list of strings.
 static std::string tiedNames(const ValueInfoProto &info) {
@@ -97,6 +105,8 @@ void GraphImporter::collectValueInfo() {
     types.try_emplace(info.name(), &info.type());
     if (std::optional<bool> is = isTrained(info))
       trained[info.name()] = *is;
+    if (isConstant(info) && !trained.lookup(info.name()))
+      marked.insert(info.name());
   }
   for (const ValueInfoProto &info : graph.output()) {
     types.try_emplace(info.name(), &info.type());
@@ -198,7 +208,9 @@ LogicalResult GraphImporter::importInitializers() {
                               << "' is sparse, which is not supported";
   for (int i = 0; i < graph.initializer_size(); ++i) {
     const std::string &name = graph.initializer(i).name();
-    FailureOr<TensorContent> content = tensors.importInitializer(i);
+    bool isMarked = marked.contains(name);
+    FailureOr<TensorContent> content =
+        tensors.importInitializer(i, /*isConstant=*/isMarked);
     if (failed(content)) {
       result = failure();
       continue;
@@ -211,6 +223,7 @@ LogicalResult GraphImporter::importInitializers() {
                                     content->type);
     if (auto is = trained.find(name); is != trained.end())
       op.setTrained(is->second);
+    op.setIsConstant(isMarked && content->value);
     if (auto names = tied.find(name);
         names != tied.end() && failed(setTied(op, names->second)))
       result = failure();

@@ -14,24 +14,26 @@ using namespace gpuopt::onnx;
 using proto::TensorProto;
 
 static constexpr int64_t kMaxInlineElements = 64;
-static constexpr int64_t kMaxInlineIntegerBytes = int64_t(64) << 20;
+static constexpr int64_t kMaxInlineConstantBytes = int64_t(64) << 20;
 
 // ONNX data is little-endian, and it is used here without conversion.
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
               "needs a little-endian host");
 
-/// Integers are needed when ops are folded: they are indices and masks, of
-/// which models keep those of their longest sequence.
+/// Constants are needed when ops are folded. Integers are always constants:
+/// they are indices and masks, of which models keep those of their longest
+/// sequence.
 static bool isInlined(RankedTensorType type, int64_t numElements,
-                      int64_t sizeInBytes) {
+                      int64_t sizeInBytes, bool isConstant) {
   Type element = type.getElementType();
   if (element.isIntOrFloat() && !element.isInteger(1) &&
       element.getIntOrFloatBitWidth() < 8)
     return true; // their bytes in the file are not those of a tensor
   bool isNarrow =
       isa<FloatType>(element) && element.getIntOrFloatBitWidth() == 8;
-  return isNarrow || element.isInteger() ? sizeInBytes <= kMaxInlineIntegerBytes
-                                         : numElements <= kMaxInlineElements;
+  return isConstant || isNarrow || element.isInteger()
+             ? sizeInBytes <= kMaxInlineConstantBytes
+             : numElements <= kMaxInlineElements;
 }
 
 /// Returns elements that share bytes, each in a byte of its own.
@@ -163,14 +165,16 @@ FailureOr<ElementsAttr> TensorImporter::readTypedData(const TensorProto &tensor,
   return failure();
 }
 
-FailureOr<TensorContent> TensorImporter::importInitializer(int index) {
+FailureOr<TensorContent> TensorImporter::importInitializer(int index,
+                                                           bool isConstant) {
   const TensorProto &tensor = file.getModel().graph().initializer(index);
   std::string where = "initializer '" + tensor.name() + "'";
   FailureOr<Type> type = getType(tensor, where);
   if (failed(type))
     return failure();
 
-  bool isInline = isInlined(type->tensor, type->numElements, type->sizeInBytes);
+  bool isInline =
+      isInlined(type->tensor, type->numElements, type->sizeInBytes, isConstant);
   TensorContent content{type->tensor, {}, {}};
   if (tensor.data_location() == TensorProto::EXTERNAL) {
     FailureOr<FileAttr> source =

@@ -33,10 +33,10 @@ public:
       : file(file), reporter(reporter), externalFiles(reporter) {}
 
   /// Initializer `index` of the graph. Its elements are imported as well if
-  /// they are few (any of up to 64 elements, integers and booleans up to 65536:
-  /// those may be shapes, indices and masks that fold) or if they are not plain
-  /// bytes in a file.
-  mlir::FailureOr<TensorContent> importInitializer(int index);
+  /// they are few (any of up to 64 elements; integers, booleans and what the
+  /// file says is constant up to 64 MiB: those may be shapes, indices and masks
+  /// that fold) or if they are not plain bytes in a file.
+  mlir::FailureOr<TensorContent> importInitializer(int index, bool isConstant);
 
   /// Imports the tensor of an attribute, with its elements. Here and below,
   /// `where` names the tensor in diagnostics.

@@ -105,6 +105,18 @@ onnx.node "A" in "ai.onnx"() : () -> ()
 
 // -----
 
+// initializer (C4)
+// expected-error @below {{expects a constant to have a value and not to be trained}}
+%0 = onnx.initializer "a" constant at <"a", offset = 0, size = 4> : tensor<1xf32>
+
+// -----
+
+// initializer (C4)
+// expected-error @below {{expects a constant to have a value and not to be trained}}
+%0 = onnx.initializer "a" constant trained true = dense<1.0> : tensor<1xf32>
+
+// -----
+
 // expected-error @below {{expects a range of bytes within 63 bits, but got offset 9223372036854775807 and size 1}}
 %0 = onnx.initializer "a" at <"a", offset = 9223372036854775807, size = 1> : tensor<1xi8>
 

@@ -342,6 +342,9 @@ LogicalResult InitializerOp::verify() {
     return emitOpError("expects ")
            << getSizeInBytes(type) << " bytes for " << type << ", but got "
            << getSourceAttr().getSizeInBytes();
+  if (getIsConstant() && (!getValueAttr() || getTrained() == true)) // (C4)
+    return emitOpError("expects a constant to have a value and not to be "
+                       "trained");
   return success();
 }
 

@@ -228,35 +228,38 @@ def Onnx_InitializerOp : Onnx_Op<"initializer", [Pure,
     most of a model's bytes, `source` says where the elements are, and whoever
     needs them reads them. If the file says whether the initializer is a
     parameter, `trained` repeats that, and `tied` has the other names under which
-    the exported module knows it.
+    the exported module knows it. `constant` repeats that the file says that it
+    is a constant of the program: files of weights do not have it.
 
     ```mlir
     %t = onnx.initializer "table" trained false = dense<[1.0, 2.0]> : tensor<2xf32>
     %w = onnx.initializer "fc.weight" at <"mlp.onnx", offset = 96, size = 1024> : tensor<128x2xf32>
     %b = onnx.initializer "fc.bias" = dense<0.0> : tensor<2xf32>
     %e = onnx.initializer "head.weight" trained true tied ["embedding.weight"] = dense<1.0> : tensor<4x2xf32>
+    %f = onnx.initializer "rotary.inv_freq" constant trained false = dense<[1.0, 0.01]> : tensor<2xf32>
     ```
 
     Constraints:
     - (C1) exactly one of `value` and `source` is present.
     - (C2) `value` has the type of the result.
     - (C3) `source` is as long as the elements of the result, each rounded up to bytes.
+    - (C4) a constant has a `value`, and is not trained.
   }];
   let arguments = (ins StrAttr:$name, OptionalAttr<ElementsAttr>:$value,
       OptionalAttr<Onnx_FileAttr>:$source, OptionalAttr<BoolAttr>:$trained,
-      OptionalAttr<StrArrayAttr>:$tied);
+      OptionalAttr<StrArrayAttr>:$tied, UnitAttr:$isConstant);
   let results = (outs StaticShapeTensorOf<[AnyInteger, AnyFloat, AnyComplex]>:$result);
   let assemblyFormat = [{
-    $name (`trained` $trained^)? (`tied` $tied^)?
+    $name (`constant` $isConstant^)? (`trained` $trained^)? (`tied` $tied^)?
     custom<InitializerElements>($value, $source, type($result)) attr-dict
   }];
   let hasVerifier = 1;
   let builders = [
     OpBuilder<(ins "::llvm::StringRef":$name, "::mlir::ElementsAttr":$value), [{
-      build($_builder, $_state, value.getType(), name, value, FileAttr(), ::mlir::BoolAttr(), ::mlir::ArrayAttr());
+      build($_builder, $_state, value.getType(), name, value, FileAttr(), ::mlir::BoolAttr(), ::mlir::ArrayAttr(), false);
     }]>,
     OpBuilder<(ins "::llvm::StringRef":$name, "FileAttr":$source, "::mlir::RankedTensorType":$type), [{
-      build($_builder, $_state, type, name, ::mlir::ElementsAttr(), source, ::mlir::BoolAttr(), ::mlir::ArrayAttr());
+      build($_builder, $_state, type, name, ::mlir::ElementsAttr(), source, ::mlir::BoolAttr(), ::mlir::ArrayAttr(), false);
     }]>
   ];
   let extraClassDeclaration = [{

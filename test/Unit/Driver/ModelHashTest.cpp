@@ -1,0 +1,46 @@
+//===- ModelHashTest.cpp - What tells a model from others -----------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Files/ModelHash.h"
+#include "gpuopt/Dialect/Onnx/IR/OnnxDialect.h"
+#include "mlir/Parser/Parser.h"
+#include "gtest/gtest.h"
+
+using namespace mlir;
+using namespace gpuopt;
+
+/// Returns the hash of a model with an initializer.
+static std::string hashWith(const std::string &initializer) {
+  MLIRContext context;
+  context.loadDialect<onnx::OnnxDialect>();
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(
+      "onnx.graph @g(%x: tensor<2xf32>) -> (!onnx.unknown) attributes "
+      "{inputNames = [\"x\"], opsets = {ai.onnx = 20 : i64}, "
+      "outputNames = [\"y\"]} {\n"
+      "  %c = onnx.initializer " +
+          initializer +
+          " : tensor<2xf32>\n"
+          "  %y = onnx.node \"Add\"(%x, %c) : "
+          "(tensor<2xf32>, tensor<2xf32>) -> !onnx.unknown\n"
+          "  onnx.return %y : !onnx.unknown\n}",
+      &context);
+  EXPECT_TRUE(module);
+  return module ? hashOfGraph(*module) : "";
+}
+
+TEST(ModelHashTest, WeightsCountByTheirNames) {
+  const std::string hash = hashWith("\"w\" = dense<[1.0, 2.0]>");
+  EXPECT_EQ(hash, hashWith("\"w\" trained false = dense<[1.0, 3.0]>"));
+  EXPECT_NE(hash, hashWith("\"v\" = dense<[1.0, 2.0]>"));
+}
+
+TEST(ModelHashTest, ConstantsCountByTheirValues) {
+  const std::string hash = hashWith("\"w\" constant = dense<[1.0, 2.0]>");
+  EXPECT_EQ(hash, hashWith("\"v\" constant = dense<[1.0, 2.0]>"));
+  EXPECT_NE(hash, hashWith("\"w\" constant = dense<[1.0, 3.0]>"));
+  EXPECT_NE(hash, hashWith("\"w\" = dense<[1.0, 2.0]>"));
+}
