@@ -113,10 +113,13 @@ static Error checkData(const TrainingSettings &settings,
       predictCommand() && !error.empty())
     return createStringError(error);
   if (settings.generate == 0 && data.empty() && settings.labels.empty() &&
-      settings.tokens.empty())
+      settings.tokens.empty()) {
+    if (Error error = checkModelExists())
+      return error;
     return createStringError(StringRef("there is no data: --data INPUT=FILE") +
                              (predictCommand() ? "" : " and --labels FILE") +
                              ", or --tokens FILE");
+  }
   if (std::string error = validation_error(settings, "", validates(settings));
       !error.empty())
     return createStringError(error);

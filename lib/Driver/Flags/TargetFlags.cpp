@@ -194,8 +194,12 @@ Error gpuopt::collectTarget(DriverOptions &options) {
   if (planCommand() && outputDir.getNumOccurrences())
     return createStringError("-o belongs to compile and train; plan writes no "
                              "program, see --json and --html");
-  if (outputDir.empty() && compileTo.empty() && !planCommand())
+  if (outputDir.empty() && compileTo.empty() && !planCommand()) {
+    // What is asked for next helps nobody who has mistyped the model.
+    if (Error error = checkModelExists())
+      return error;
     return createStringError("an output folder is needed: -o DIR");
+  }
   if (findBatchSize && memoryBudget.empty() && activationBudget.empty())
     return createStringError("--find-batch-size needs a budget: "
                              "--memory-budget or --activation-budget");
