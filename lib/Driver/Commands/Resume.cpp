@@ -85,8 +85,8 @@ llvm::Error gpuopt::checkStart(const DriverOptions &options, ModuleOp module,
     StartFindings found =
         lookAtStart(options.emission.settings.init_from, weightsOf(module),
                     options.emission.settings.init_strict, classNames);
-    if (!found.warning.empty())
-      llvm::errs() << "gpuopt: warning: " << found.warning << "\n";
+    for (const std::string &warning : found.warnings)
+      llvm::errs() << "gpuopt: warning: " << warning << "\n";
     return errorOf(found.problem);
   }
   if (llvm::Expected<std::string> source =

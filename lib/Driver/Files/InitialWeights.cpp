@@ -55,13 +55,19 @@ StartFindings gpuopt::lookAtStart(const std::string &path,
   Table<StateInfo> states;
   states.data = described.data();
   states.count = int(described.size());
+  StartFindings findings;
   try {
     if (areKnown)
-      match_init_weights(MappedFile(path), states, isStrict);
+      if (InitWeights found =
+              match_init_weights(MappedFile(path), states, isStrict);
+          !found.is_whole)
+        findings.warnings.push_back(found.text);
   } catch (const std::exception &error) {
-    return {error.what(), ""};
+    return {error.what(), {}};
   }
-  if (others.empty() || isStrict)
-    return {others, ""};
-  return {"", others + kBeginsAllTheSame};
+  if (isStrict)
+    findings.problem = others;
+  else if (!others.empty())
+    findings.warnings.push_back(others + kBeginsAllTheSame);
+  return findings;
 }

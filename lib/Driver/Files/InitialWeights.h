@@ -35,7 +35,7 @@ std::string whyNoWeightsIn(const std::string &file);
 /// What a trainer would say of the weights that it begins with.
 struct StartFindings {
   std::string problem; ///< Why it would refuse them; empty: it would not.
-  std::string warning; ///< Empty: none.
+  std::vector<std::string> warnings;
 };
 
 /// Looks at the file that --init-from names; an empty name stands for none.

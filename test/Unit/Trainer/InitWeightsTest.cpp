@@ -59,6 +59,14 @@ TEST_F(InitWeightsTest, LeavesOutIntegersThatAStateDictHas) {
   EXPECT_EQ(error, "");
 }
 
+TEST_F(InitWeightsTest, LeavesTheWarningToWhatHasBuiltTheProgram) {
+  write_safetensors(file, {tensor("weight", {4, 3}), tensor("head", {12})});
+  setenv(kAdvisorVariable, "gpuopt", /*replace=*/1);
+  EXPECT_EQ(weights_after({}), values);
+  unsetenv(kAdvisorVariable);
+  EXPECT_EQ(error, "");
+}
+
 TEST_F(InitWeightsTest, NamesWhatLacksOrDoesNotFit) {
   write_safetensors(file, {tensor("weight", {3, 4})});
   EXPECT_EQ(run("a", {"--init-from", file}), 1);

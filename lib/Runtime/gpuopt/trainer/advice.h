@@ -21,7 +21,8 @@ namespace gpuopt {
 constexpr char kAdvisorVariable[] = "GPUOPT_ADVISOR";
 
 // Whether `gpuopt train` has started this program. If so, it has printed what
-// there is to say about the classes of labels before it built the program.
+// there is to say about the classes of labels and the weights of --init-from
+// before it built the program.
 inline bool is_started_by_gpuopt() {
   return getenv(kAdvisorVariable) != nullptr;
 }

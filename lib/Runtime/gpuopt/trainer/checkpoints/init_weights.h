@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gpuopt/data/checksum.h"
+#include "gpuopt/trainer/advice.h"
 #include "gpuopt/trainer/checkpoints/originals.h"
 #include "gpuopt/trainer/checkpoints/other_weights.h"
 #include "gpuopt/trainer/not_finite.h"
@@ -147,7 +148,8 @@ inline InitWeights match_init_weights(const MappedFile &file,
 }
 
 // Loads the tensors that a file has for a program. The others stay as they are:
-// a warning lists them. Elements that are infinite or NaN are an error, unless
+// a warning lists them, unless gpuopt has done so before it built the program.
+// Elements that are infinite or NaN are an error, unless
 // the program's own tensor has such elements, too. `infinite` names the tensors
 // that have them, before the call and after it.
 inline void load_init_weights(Context &ctx, const Program &program,
@@ -182,7 +184,7 @@ inline void load_init_weights(Context &ctx, const Program &program,
                 not_finite.text() +
                 "; training cannot begin with them: mend the file, or leave "
                 "these tensors out of it");
-  if (!found.is_whole)
+  if (!found.is_whole && !is_started_by_gpuopt())
     fprintf(stderr, "%s: warning: %s\n", program.name, found.text.c_str());
 }
 
