@@ -291,14 +291,21 @@ static std::vector<int64_t> steps_told(int64_t every, int64_t steps,
 }
 
 TEST(Progress, IsSparingInLongRuns) {
-  EXPECT_EQ(steps_told(kAuto, 50).size(), 50u);
-  EXPECT_EQ(steps_told(kAuto, 51).size(), 27u); // 1, 2, 4, ..., 50, 51
+  EXPECT_EQ(steps_told(kAuto, 20).size(), 20u);
+  EXPECT_EQ(steps_told(kAuto, 32).size(), 17u); // 1, 2, 4, ..., 32
+  EXPECT_EQ(steps_told(kAuto, 41),
+            (std::vector<int64_t>{1, 5, 10, 15, 20, 25, 30, 35, 40, 41}));
   const std::vector<int64_t> long_run = steps_told(kAuto, 1000);
-  EXPECT_EQ(long_run.size(), 51u);
+  EXPECT_EQ(long_run.size(), 21u);
   EXPECT_EQ((std::vector<int64_t>(long_run.begin(), long_run.begin() + 3)),
-            (std::vector<int64_t>{1, 20, 40}));
-  EXPECT_EQ(steps_told(kAuto, 1000, /*begun_at=*/975),
-            (std::vector<int64_t>{976, 980, 1000}));
+            (std::vector<int64_t>{1, 50, 100}));
+  for (int64_t steps = 11; steps <= 10000; steps += 1 + steps / 20) {
+    const std::vector<int64_t> told = steps_told(kAuto, steps);
+    EXPECT_TRUE(told.size() >= 10 && told.size() <= 21) << steps;
+    EXPECT_TRUE(told.front() == 1 && told.back() == steps) << steps;
+  }
+  EXPECT_EQ(steps_told(kAuto, 1000, /*begun_at=*/930),
+            (std::vector<int64_t>{931, 950, 1000}));
   EXPECT_EQ(steps_told(kAuto, 100000).size(), 201u);
   EXPECT_EQ(steps_told(/*every=*/4, 10), (std::vector<int64_t>{4, 8, 10}));
   EXPECT_TRUE(steps_told(/*every=*/0, 10).empty());

@@ -200,8 +200,8 @@ inline constexpr SettingInfo kRunSettings[] = {
         Field::integer_or_word(&detail::S::logging_steps, "auto", kAuto),
         at_least(0),
         "steps between lines of progress; a terminal shows a bar "
-        "instead; 0: neither; auto: 20 to 50 lines, or one for every 500 "
-        "steps of a very long run"),
+        "instead; 0: neither; auto: about 10 to 20 lines, the first and the "
+        "last step among them, or one for every 500 steps of a very long run"),
     detail::run("quiet", &detail::S::quiet, {},
                 "nothing on the terminal but warnings and errors"),
     detail::run("report-to", Field(&detail::S::report_to, kReportToNames), {},

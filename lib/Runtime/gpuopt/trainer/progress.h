@@ -1,8 +1,8 @@
 // What a run shows of its steps: on a terminal a bar at the bottom, which is
 // drawn over, and elsewhere a line for every --logging-steps steps. With
-// --logging-steps auto, a short run has a line for each step, and a long one a
-// line for the first step and one for every 500 steps at least, which is the
-// interval of Hugging Face's Trainer. The rate and the milliseconds are those
+// --logging-steps auto, a run has about 10 to 20 lines, the first and the last
+// step among them, but one for every 500 steps at least, which is the interval
+// of Hugging Face's Trainer. The rate and the milliseconds are those
 // of the steps so far; the first step counts only until there is another one.
 //
 //   38% ━━━━━━━━────────────  4560/12000  loss 3.2145  1204 samples/s  6.6 ms
@@ -109,7 +109,7 @@ inline std::string progress_bar(const StepProgress &now, int columns) {
 // Returns the steps between lines of a run of so many steps, with
 // --logging-steps auto.
 inline int64_t logging_interval(int64_t steps) {
-  constexpr int64_t kMostLines = 50;
+  constexpr int64_t kMostLines = 20; // beside that of the first step
   for (int64_t interval : {1, 2, 5, 10, 20, 50, 100, 200})
     if (steps <= interval * kMostLines)
       return interval;
