@@ -138,7 +138,12 @@ TEST_F(ProfileTest, TellsMemoryAndVerdict) {
   EXPECT_EQ(numbers("out", "beside_plan_bytes").at(0),
             peak - double(tiny::kTotal));
   EXPECT_NE(output.find("planned 4352 B ("), std::string::npos) << output;
+  // The steps took no 30 seconds, and nobody asked for a profile.
   EXPECT_NE(output.find("\nverdict: "), std::string::npos) << output;
+  EXPECT_NE(output.find("-bound; gpuopt advise '" + folder / "out" +
+                        "' says why, and what would help\n"),
+            std::string::npos)
+      << output;
   EXPECT_NE(read_file(folder / "out/run.json").find("\"num_workers\": 2"),
             std::string::npos);
 }

@@ -161,8 +161,12 @@ public:
         seconds_for_advice > 0 && getenv(kAdvisorVariable);
     if (const std::string note = describe_difference(means); !note.empty())
       printf("note: %s\n", note.c_str());
-    if (const std::string text = describe(judge(traits, means), plans_follow);
-        !text.empty())
+    const Verdict verdict = judge(traits, means);
+    // Who asks for a profile wants to know.
+    const std::string text = is_short() && means.calls_ms == 0
+                                 ? describe_briefly(verdict, folder)
+                                 : describe(verdict, plans_follow);
+    if (!text.empty())
       printf("%s\n", text.c_str());
   }
 
@@ -170,6 +174,11 @@ public:
   int64_t advice() const { return seconds_for_advice; }
 
 private:
+  // Whether the steps of this process took seconds, and not minutes.
+  bool is_short() const {
+    constexpr double kMostMs = 30e3;
+    return first_step_ms + figures.step_ms < kMostMs;
+  }
   void take_use_of_cores() {
     if (figures.steps == 0)
       return;

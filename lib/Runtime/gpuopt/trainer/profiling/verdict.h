@@ -382,6 +382,16 @@ inline std::string describe_gain(const Verdict &verdict) {
              : "";
 }
 
+// Returns the line for the end of a run of seconds, which nobody has to make
+// faster; nothing where too little is known.
+inline std::string describe_briefly(const Verdict &verdict,
+                                    const std::string &run) {
+  return verdict.bound.empty()
+             ? ""
+             : "verdict: " + verdict.bound + "; gpuopt advise '" + run +
+                   "' says why, and what would help";
+}
+
 // Returns the line for the terminal; nothing where too little is known. Plans
 // that follow tell what the flag saves, and the line does not tell it then.
 inline std::string describe(const Verdict &verdict, bool plans_follow = false) {
