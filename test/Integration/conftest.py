@@ -16,14 +16,14 @@ LONGEST = ["test_precision", "test_emulated", "test_emulated_bottlenecks", "test
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "full: takes minutes; runs under scripts/test.sh --full")
+    config.addinivalue_line("markers", "full: takes long, or is a variant of what runs by default; runs under scripts/test.sh --full")
     config.addinivalue_line("markers", "alone: measures time or memory; scripts/test.sh runs it when nothing else runs")
 
 
 def pytest_collection_modifyitems(items):
     for item in items:
         if item.get_closest_marker("full") and os.environ.get("GPUOPT_FULL_TESTS") != "1":
-            item.add_marker(pytest.mark.skip(reason="takes minutes: scripts/test.sh --full"))
+            item.add_marker(pytest.mark.skip(reason="takes long, or is a variant of another test: scripts/test.sh --full"))
     rank = {name: index for index, name in enumerate(LONGEST)}
     items.sort(key=lambda item: rank.get(item.module.__name__, len(rank)))
 
