@@ -10,7 +10,7 @@ from torch.nn import functional as F
 import gpuopt
 from gpuopt import safetensors
 from gpuopt.driver import find_driver
-from training import OPTIMIZATION_FOR_ONE_STEP, CommandFailed, Trainer, execute
+from training import LIBRARY_FOR_ONE_STEP, OPTIMIZATION_FOR_ONE_STEP, CommandFailed, Trainer, execute
 
 BATCH, ACCUMULATION, STEPS, CLASSES, EVAL = 3, 2, 4, 5, 7  # the last batch of a validation is not full
 WEIGHT = 0.3
@@ -121,9 +121,8 @@ def test_resumes(trainer, data, result, tmp_path):
 
 def test_library(trainer, data):
     """The labels are inputs of the names that --data has for them."""
-    trainer.build(OPTIMIZATION_FOR_ONE_STEP, ["-DBUILD_SHARED_LIBS=ON"])
     arrays = data[0]
-    with gpuopt.load(trainer.folder) as program:
+    with gpuopt.load(trainer.folder, cmake_options=LIBRARY_FOR_ONE_STEP) as program:
         assert [(each.name, each.role) for each in program.inputs] == [
             ("x", "input"), ("labels.logits", "labels"), ("labels.aux", "labels")]
         batch = {name: array[TRAIN : TRAIN + BATCH] for name, array in arrays.items()}

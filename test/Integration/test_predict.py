@@ -17,7 +17,7 @@ import gpuopt
 from gpuopt.driver import arguments, find_driver
 from emulated import SKIPS, EmulatedTrainer
 from pictures import photograph, write_shards
-from training import OPTIMIZATION_FOR_ONE_STEP, CommandFailed, Trainer, execute
+from training import LIBRARY_FOR_ONE_STEP, OPTIMIZATION_FOR_ONE_STEP, CommandFailed, Trainer, execute
 
 SAMPLES, BATCH = 44, 8  # the last batch is not full
 
@@ -205,7 +205,7 @@ def test_a_full_disk_is_an_error(model, program, tmp_path):
     assert run.returncode == 1 and "cannot write" in run.stderr and not list((tmp_path / "out").iterdir())
 
 
-@pytest.mark.parametrize("precision", ["fp16", "bf16"])
+@pytest.mark.parametrize("precision", ["fp16", pytest.param("bf16", marks=pytest.mark.full)])
 def test_half_precision(model, program, tmp_path, precision):
     folder, expected = model
     full = program
@@ -347,7 +347,8 @@ def test_running_statistics_are_part_of_weights(tmp_path):
     draws = {name: torch.randn_like(value) * 0.2 + (1 if "var" in name else 0)
              for name, value in module.state_dict().items() if value.dim() > 0}
     gpuopt.export(module, torch.zeros(2, 3, 9, 9), tmp_path / "model.onnx", input_names=["x"], output_names=["y"])
-    program = gpuopt.load(compiled(tmp_path / "model.onnx", tmp_path, batch_size=4).folder)
+    gpuopt.compile(tmp_path / "model.onnx", tmp_path / "forward", target="host", inference=True, batch_size=4)
+    program = gpuopt.load(tmp_path / "forward", cmake_options=LIBRARY_FOR_ONE_STEP)
     step = (tmp_path / "forward" / "step.cu").read_text()
     assert step.count("rsqrt(") == 5  # of which four are in kernels that prepare weights
     tables = (tmp_path / "forward" / "tables.h").read_text()

@@ -25,6 +25,8 @@ LONGEST_COMMAND_IN_SECONDS = 900
 FULL = os.environ.get("GPUOPT_FULL_TESTS") == "1"
 OPTIMIZATION = "-O3" if FULL else "-O1"
 OPTIMIZATION_FOR_ONE_STEP = "-O3" if FULL else "-O0"
+# For gpuopt.load, which builds as for a user.
+LIBRARY_FOR_ONE_STEP = [f"-DCMAKE_CXX_FLAGS_RELEASE={OPTIMIZATION_FOR_ONE_STEP}"]
 
 # How many threads a trainer and PyTorch take: workers that run tests side by side share the
 # cores.
