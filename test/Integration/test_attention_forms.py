@@ -14,6 +14,7 @@ from emulated import SKIPS, EmulatedTrainer
 from parity import worst_gradient
 from test_emulated import assert_same_bits
 from training import OPTIMIZATION_FOR_ONE_STEP, Trainer, execute, gradients_of
+from variants import variants
 
 LENGTH, WIDTH, SAMPLES = 12, 16, 3
 
@@ -142,7 +143,7 @@ def test_gradients_on_the_host(exported, tmp_path):
 TOLERANCES = {"fp32": 1e-5, "fp16": 1e-2, "bf16": 6e-2}
 
 
-@pytest.mark.parametrize("precision", TOLERANCES)
+@pytest.mark.parametrize("precision", variants(TOLERANCES, ["fp32", "bf16"]))
 def test_gradients_by_kernels(exported, tmp_path, precision):
     for skip in SKIPS:
         if skip.args[0]:

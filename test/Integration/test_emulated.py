@@ -17,7 +17,8 @@ from gpuopt import safetensors
 from parity import worst_gradient
 from test_optimizers import MuonWithAdamW
 from trace_readers import check_trace, spans_of
-from training import OPTIMIZATION_FOR_ONE_STEP, CommandFailed, Result, Trainer, execute, gradients_of, train_torch
+from training import FULL, OPTIMIZATION_FOR_ONE_STEP, CommandFailed, Result, Trainer, execute, gradients_of, train_torch
+from variants import variants
 
 MODELS = ["mlp", "cnn", "gpt2-tiny", "gpt2-words", "gpt2-vocabulary", "bert-tiny", "resnet18-tiny", "unet-tiny"]
 
@@ -33,7 +34,8 @@ def assert_same_weights(one, other):
     assert not [name for name in one if one[name].tobytes() != other[name].tobytes()]
 
 
-@pytest.fixture(scope="module", params=MODELS)
+# test_half_precision and others train what is left out here.
+@pytest.fixture(scope="module", params=variants(MODELS, ["mlp", "gpt2-words", "bert-tiny", "resnet18-tiny"]))
 def emulated(request, tmp_path_factory):
     return Emulated(request.param, tmp_path_factory.mktemp(request.param))
 
@@ -112,8 +114,8 @@ def test_products_are_timed_once(tmp_path):
 
 
 def test_attention_by_cudnn(tmp_path):
-    """cuDNN's forward and our backward train as our forward does, but for rounding, in any order of work; so does a
-    program that computes forwards again. The first run keeps which of the two was faster."""
+    """cuDNN's forward and our backward train as our forward does, but for rounding, in any order of work; so does, under
+    --full, a program that computes forwards again. The first run keeps which of the two was faster."""
     plain = Emulated("gpt2-long", tmp_path / "plain", precision="bf16")
     record = tmp_path / "autotune.txt"  # of all runs, so that products choose alike
     own = plain.train(seed=1, attention_library="own", autotune_file=record)
@@ -127,6 +129,11 @@ def test_attention_by_cudnn(tmp_path):
     choices = [line.split("\t")[2] for line in record.read_text().splitlines() if "\tattention of bf16, " in line]
     assert len(choices) == 1 and choices[0] in ("own", "cudnn")
     assert_same_bits(timed, {"own": own, "cudnn": cudnn}[choices[0]])
+    if FULL:
+        check_repeated_attention(plain, cudnn, record, tmp_path)
+
+
+def check_repeated_attention(plain, cudnn, record, tmp_path):
     # The budget also decides what is in half precision, so the losses are not the same.
     budget = int(plain.trainer.plan()["arena_bytes"] * 0.6)
     tight = Emulated("gpt2-long", tmp_path / "tight", precision="bf16", activation_budget=f"{budget}B")
@@ -190,12 +197,10 @@ def test_dropout_is_that_of_the_host(tmp_path):
 # ---- Half precision, loss scaling, offloading, sanitizers ------------------------------------------------------------
 
 
-# In bf16 their kernels are those of other models here, or differ from those of fp16 in a type alone.
-LIKE_OTHERS = ["cnn", "gpt2-tiny", "bert-tiny", "unet-tiny"]
-
-
-@pytest.mark.parametrize("name, precision", [(name, "fp16") for name in MODELS] + [
-    pytest.param(name, "bf16", marks=pytest.mark.full if name in LIKE_OTHERS else ()) for name in MODELS])
+# The kernels of the others are those of other models here, or differ from those of the other precision in a type alone.
+@pytest.mark.parametrize("name, precision", variants(
+    [(name, precision) for precision in ("fp16", "bf16") for name in MODELS],
+    [("gpt2-words", "fp16"), ("bert-tiny", "fp16"), ("unet-tiny", "fp16"), ("mlp", "bf16"), ("gpt2-vocabulary", "bf16"), ("resnet18-tiny", "bf16")]))
 def test_half_precision(name, precision, tmp_path):
     """Losses are as PyTorch's in fp32, but for the rounding of halves: 2^-11 (fp16) or 2^-8 (bf16) relative in each
     tensor, over some ten layers and four steps. No gradient overflows at this scale."""
@@ -269,7 +274,7 @@ class BatchNorms(torch.nn.Sequential):
         return super().forward(x)
 
 
-@pytest.mark.parametrize("precision", ["fp32", "fp16"])
+@pytest.mark.parametrize("precision", variants(["fp32", "fp16"], ["fp16"]))
 def test_rows_that_share_their_terms(precision, tmp_path, monkeypatch, one_multiprocessor):
     """The kernels of batch norms go down columns, in batches of rows that they load ahead. Images have 10 * 10 and
     5 * 5 pixels, so there are rows behind the last whole batch, and 512 channels are two turns of a warp."""
@@ -290,8 +295,8 @@ def test_rows_that_share_their_terms(precision, tmp_path, monkeypatch, one_multi
 NORMS = {"gpt2-32": lambda: models.gpt2(2, 32, 2, 64, 16, 16, 8), "bert-160": lambda: models.bert(2, 160, 2, 64, 16, 8)}
 
 
-@pytest.mark.parametrize("precision", ["fp32", "fp16", pytest.param("bf16", marks=pytest.mark.full)])
-@pytest.mark.parametrize("name", NORMS)
+@pytest.mark.parametrize("name, precision", variants(
+    [(name, precision) for name in NORMS for precision in ("fp32", "fp16", "bf16")], [("gpt2-32", "fp32"), ("bert-160", "fp16")]))
 def test_sums_of_columns_beside_rows(name, precision, tmp_path, monkeypatch, one_multiprocessor):
     """The kernels of the gradients of layer norms add up those of scale, shift and the bias before, in two blocks of 64
     rows."""
@@ -335,9 +340,9 @@ void gemm(Context &ctx, const GemmShape &shape, const T *a, const T *b, C *c, Ge
 """
 
 
-@pytest.mark.parametrize("name, precision, chunks", [
-    ("gpt2-odd", "fp16", 2), ("gpt2-odd", "bf16", 1), ("gpt2-odd-untied", "fp16", 2),
-    pytest.param("gpt2-odd", "bf16", 2, marks=pytest.mark.full), pytest.param("gpt2-odd-linear", "fp16", 2, marks=pytest.mark.full)])
+@pytest.mark.parametrize("name, precision, chunks", variants(
+    [("gpt2-odd", "fp16", 2), ("gpt2-odd", "bf16", 1), ("gpt2-odd-untied", "fp16", 2), ("gpt2-odd", "bf16", 2), ("gpt2-odd-linear", "fp16", 2)],
+    [("gpt2-odd", "fp16", 2)]))
 def test_padded_rows(name, precision, chunks, tmp_path):
     """Rows of 509 logits begin 512 elements apart where products are slow. A weight that lies as [509, 32] has three spare
     rows of zeros in its copy in half precision, and its gradient, which is a sum over chunks, any three, so that products
@@ -389,6 +394,7 @@ def test_padded_rows(name, precision, chunks, tmp_path):
             train_poisoned(matters - 1)
 
 
+@pytest.mark.full
 def test_under_sanitizers(tmp_path):
     """A read past a buffer, a misaligned vector or a misused stack ends the program; see SANITIZER_FLAGS."""
     model = Emulated("cnn", tmp_path, precision="bf16", sanitize=True)

@@ -95,17 +95,20 @@ def test_finds_a_removed_barrier(victim):
     assert victim.outcome_with(BLOCK, r"of_warp\[warp\] = v;\n  __syncthreads\(\);", "of_warp[warp] = v;") == "other numbers"
 
 
+@pytest.mark.full
 def test_finds_a_barrier_that_not_all_reach(victim):
     output = victim.outcome_with(BLOCK, r"(of_warp\[warp\] = v;\n)  __syncthreads\(\);", r"\1  if (warp == 0)\n    __syncthreads();")
     assert re.search(r"block 0, thread \d+ waits at __syncthreads \(.*block.h:\d+\), but block 0, thread \d+", output), output
 
 
+@pytest.mark.full
 def test_finds_a_wrong_leading_dimension(victim):
     assert victim.outcome_with(GEMM, r"row_major \? row : col\)", "(row_major ? row : col) + 1)") != "nothing"
     output = victim.outcome_with(GEMM, r"row_major \? row : col\)", "(row_major ? row : col) - 1)")
     assert re.search(r"matrix [ABCD] has the leading dimension \d+, which must be at least \d+", output), output
 
 
+@pytest.mark.full
 def test_finds_a_missing_event(victim):
     assert victim.outcome_with(LOADER, r"prepared\.copied\.wait\(ctx\);", "") == "other numbers"
 
@@ -145,11 +148,13 @@ def test_names_a_call_that_the_stand_in_lacks(victim):
                             r"\1  int least, greatest;\n  cudaDeviceGetStreamPriorityRange(&least, &greatest);\n")
 
 
+@pytest.mark.full
 def test_finds_host_code_that_touches_the_device(victim):
     output = victim.outcome_with(LOADER, r"char \*from = prepared\.staging;", "char *from = prepared.staging;\n    memory[0] = 1;")
     assert "emulation: the host, or a library's call, touches byte 0 of an allocation of" in output, output
 
 
+@pytest.mark.full
 def test_finds_faults_in_epilogues(gelu_victim):
     """A bias that is forgotten, and rows of the GELU's input that are too short."""
     assert gelu_victim.outcome_with(GEMM, r"o\.bias \? CUBLASLT_EPILOGUE_BIAS : 0", "0") == "other numbers"
@@ -157,6 +162,7 @@ def test_finds_faults_in_epilogues(gelu_victim):
     assert re.search(r"CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD is \d+, but must be a multiple of 8 and at least \d+", output), output
 
 
+@pytest.mark.full
 def test_finds_faults_in_masks(relu_victim):
     """Rows of bits that are too short, and a gradient that is not masked."""
     output = relu_victim.outcome_with(GEMM, r"32 \* mask_words\(s\.n\)", "s.n / 2")
@@ -171,6 +177,7 @@ def test_finds_nothing_in_a_sound_tight_program(tight_victim):
     assert tight_victim.outcome() == "nothing"
 
 
+@pytest.mark.full
 def test_finds_a_barrier_removed_before_a_tile_is_used(tight_victim):
     sound = r"(ptx::cp_async_wait<0>\(\);\n.*\n)    __syncthreads\(\);"
     assert tight_victim.outcome_with(TILES, sound, r"\1") == "other numbers"
@@ -180,11 +187,13 @@ def test_finds_a_missing_wait_for_a_tile(tight_victim):
     assert tight_victim.outcome_with(TILES, r"ptx::cp_async_wait<0>\(\);", "") == "other numbers"
 
 
+@pytest.mark.full
 def test_finds_a_wrong_stride_of_a_tile(tight_victim):
     output = tight_victim.outcome_with(TILES, r"\(first \+ row\(\)\) \* from\.stride", "(first + row()) * (from.stride + 1)")
     assert re.search(r"block \d+, thread \d+ copies 16 bytes to shared memory with an address that is no multiple of that", output), output
 
 
+@pytest.mark.full
 def test_finds_a_transfer_that_does_not_wait_for_the_step(tight_victim):
     output = tight_victim.outcome_with(OFFLOAD, r"CHECK_CUDA\(cudaStreamWaitEvent\(transfers\.stream, event\.event\)\);", "")
     assert "a captured stream waits for an event that was recorded outside of the capture" in output, output

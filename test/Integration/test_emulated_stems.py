@@ -11,8 +11,11 @@ from torch import nn
 from emulated import SKIPS, Emulated
 from parity import worst_gradient
 from training import gradients_of, train_torch
+from variants import variants
 
 pytestmark = SKIPS
+
+BOUNDS = {"fp16": 1e-2, "bf16": 5e-2}
 
 
 class Stem(nn.Module):
@@ -29,9 +32,11 @@ class Stem(nn.Module):
         return self.fc(x.flatten(2).mean(2))
 
 
-@pytest.mark.parametrize("precision, bound", [("fp16", 1e-2), ("bf16", 5e-2)])
-@pytest.mark.parametrize("form, window, stride, padding", [("patches", 4, 4, 0), ("channels", 5, 2, 2)])
-def test_stem(form, window, stride, padding, precision, bound, tmp_path, monkeypatch):
+@pytest.mark.parametrize("form, window, stride, padding, precision", variants(
+    [(*form, precision) for form in (("patches", 4, 4, 0), ("channels", 5, 2, 2)) for precision in BOUNDS],
+    [("patches", 4, 4, 0, "fp16"), ("channels", 5, 2, 2, "bf16")]))
+def test_stem(form, window, stride, padding, precision, tmp_path, monkeypatch):
+    bound = BOUNDS[precision]
     torch.manual_seed(0)
     # An export is kept by its name.
     name = f"stem-{form}"
