@@ -13,9 +13,11 @@ from gpuopt.driver import find_driver
 from emulated import nvidia_wheels
 from exports import export_case
 from training import OPTIMIZATION, execute
+from variants import variants
 
-QUICK = ["mlp", "gpt2-small", "resnet18-small"]
-FULL = ["cnn", "unet-small", "bert-small", "gpt2", "bert", "resnet18", "resnet50", "unet"]
+# Calls of both libraries. test/Driver/nvcc.test has attention, half precision and tensors that wait on the host.
+QUICK = ["cnn"]
+MODELS = ["mlp", "gpt2-small", "resnet18-small", "unet-small", "bert-small", "gpt2", "bert", "resnet18", "resnet50", "unet"]
 
 
 pytestmark = [
@@ -40,6 +42,7 @@ def build(model, *flags):
     return program
 
 
+@pytest.mark.full
 def test_loops_build_for_gpus(tmp_path):
     """Those of an LSTM and of a Loop, of more iterations than are unrolled."""
     test_loops.write_layers(tmp_path / "model.onnx", np.float32)
@@ -47,7 +50,7 @@ def test_loops_build_for_gpus(tmp_path):
     assert (program / "step.cu").read_text().count("iteration < 66") >= 4
 
 
-@pytest.mark.parametrize("name", QUICK + [pytest.param(name, marks=pytest.mark.full) for name in FULL])
+@pytest.mark.parametrize("name", variants(QUICK + MODELS, QUICK))
 def test_builds_for_gpus(name, tmp_path):
     case = export_case(name, tmp_path / "model.onnx")
     program = build(tmp_path / "model.onnx", f"--batch-size={case.batch}")

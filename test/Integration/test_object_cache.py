@@ -28,6 +28,7 @@ extern "C" int library() { return kValue; }
 TARGETS = [
     "host",
     pytest.param("cuda", marks=[
+        pytest.mark.full,
         pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc"),
         pytest.mark.skipif(not has_cuda_headers() or nvidia_wheels() is None, reason="no wheels of cuBLASLt and cuDNN"),
     ]),

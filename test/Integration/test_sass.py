@@ -14,6 +14,7 @@ from emulated import ROOT, nvidia_wheels
 from exports import export_case
 from sass import Instruction, Kernels, find_disassembler
 from training import execute
+from variants import variants
 
 pytestmark = [
     pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc"),
@@ -31,7 +32,7 @@ def program(tmp_path_factory):
     return folder / "program"
 
 
-@pytest.fixture(scope="module", params=["sm_80", "sm_90"])
+@pytest.fixture(scope="module", params=variants(["sm_80", "sm_90"], ["sm_90"]))
 def kernels(request, program):
     return Kernels(program, program.parent, request.param)
 
@@ -185,7 +186,7 @@ def convolutional(tmp_path_factory):
     return folder / "program"
 
 
-@pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
+@pytest.mark.parametrize("architecture", variants(["sm_80", "sm_90"], ["sm_90"]))
 def test_short_rows(convolutional, architecture):
     """Groups of threads take the rows of elementwise kernels. They move vectors, and what all rows share stays in
     registers, which suffice."""
@@ -221,7 +222,7 @@ def test_batches_of_rows_load_ahead(architecture, tmp_path):
 
 
 @pytest.mark.parametrize("architecture", [pytest.param("sm_80", marks=pytest.mark.full), "sm_90"])
-@pytest.mark.parametrize("name, text", [("gpt2-words", "row[t] ="), ("gpt2-vocabulary", "ExpSum<float>")])
+@pytest.mark.parametrize("name, text", variants([("gpt2-words", "row[t] ="), ("gpt2-vocabulary", "ExpSum<float>")], [("gpt2-vocabulary", "ExpSum<float>")]))
 def test_long_rows(name, text, architecture, tmp_path):
     """Cross entropies over 1543 and 8209 words: what a row or a running sum needs is in registers, and the row that is
     held is read once. Its elements are not aligned: an iteration has loads for 8 lanes, and for up to 7 at the end of a row."""

@@ -34,6 +34,7 @@ def test_no_costly_kernel_spills(name, architecture, known, tmp_path):
     assert spills.costly_spills(kernels) == []
 
 
+@pytest.mark.full
 def test_finds_spills(tmp_path):
     """A kernel that is given 32 registers in place of those that it needs."""
     spills.measure(*spills.make("mlp"), tmp_path, "sm_90", set())
