@@ -162,8 +162,9 @@ for i, (shape, out) in enumerate([((2, 3, 5, 4), (3, 6)), ((1, 2, 1, 3), (2, 2))
             for corners in (0, 1):
                 if i and padding != "reflection":
                     continue
-                # Where the corners are does not depend on the mode: each mode has both, but not with each padding.
-                if not FULL and mode != "linear" and corners != k % 2:
+                # Where the corners are, and what is outside of the image, does not depend on the mode: each mode is here, each
+                # padding, and both kinds of corners, and all together under --full.
+                if not FULL and (corners != k % 2 or mode != "linear" and (i or padding != {"nearest": "zeros", "cubic": "border"}[mode])):
                     continue
                 add("sampling", "GridSample", [[shape, (shape[0], *out, 2)]],
                     lambda x, g, m=name, p=padding, c=corners: F.grid_sample(x, g, m, p, bool(c)), label=f"{mode}{padding}{corners}{i}", mode=mode, padding_mode=padding, align_corners=corners)
