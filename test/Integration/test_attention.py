@@ -10,6 +10,7 @@ from torch import nn
 import models
 from training import execute
 from gpuopt.driver import find_driver
+from variants import variants
 
 HEADS = 2
 
@@ -80,8 +81,8 @@ EXPORTS = {
 }
 
 
-@pytest.mark.parametrize("optimize", [False, True])
 @pytest.mark.parametrize("name", EXPORTS)
+@pytest.mark.parametrize("optimize", variants([False, True], [True]))
 def test_attention_is_recognised(tmp_path, name, optimize):
     make, expected = EXPORTS[name]
     torch.manual_seed(0)

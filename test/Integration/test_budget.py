@@ -54,19 +54,21 @@ class Budgeted:
         return [smallest + (self.plain_bytes - smallest) * i // steps for i in range(self.count)]
 
 
-def cases():
+def cases(default: str):
+    """The models, and how many budgets each is given."""
     for name in QUICK:
-        yield pytest.param((name, 3), id=name)
+        yield pytest.param((name, 2), marks=() if name == default else pytest.mark.full, id=name)
     for name in QUICK + FULL:
         yield pytest.param((name, 20), marks=pytest.mark.full, id=f"{name}-20")
 
 
-@pytest.fixture(scope="module", params=cases())
+@pytest.fixture(scope="module")
 def budgeted(request, tmp_path_factory):
     name, count = request.param
     return Budgeted(name, count, tmp_path_factory.mktemp(name))
 
 
+@pytest.mark.parametrize("budgeted", list(cases("gpt2-small-dropout")), indirect=True, scope="module")
 def test_same_bits_within_every_budget(budgeted):
     last_percent = float("inf")
     for budget in budgeted.budgets():
@@ -113,6 +115,7 @@ def decisions(budgeted, device, budget, *flags):
     return json.loads(report.stdout)
 
 
+@pytest.mark.parametrize("budgeted", list(cases("unet-small")), indirect=True, scope="module")
 def test_same_bits_with_tensors_on_the_host(budgeted, tmp_path):
     device = tmp_path / "slow.json"
     device.write_text(json.dumps(SLOW_PRODUCTS))

@@ -19,7 +19,8 @@ import gpuopt
 import models
 from gpuopt.driver import find_driver
 from exports import export_case
-from training import OPTIMIZATION_FOR_ONE_STEP, CommandFailed, Trainer, execute, gradients_of, train_torch
+from training import FULL, OPTIMIZATION_FOR_ONE_STEP, CommandFailed, Trainer, execute, gradients_of, train_torch
+from variants import variants
 
 ROOT = Path(__file__).resolve().parents[2]
 HALVES = {"fp16": torch.float16, "bf16": torch.bfloat16}
@@ -45,10 +46,10 @@ def estimates(model: Path, *flags) -> dict[str, float]:
     return {name: float(value) for name, value in re.findall(r"(\w+)Nanoseconds = ([\d.e+]+)", attribute)}
 
 
-@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("device", variants(DEVICES, ["host", "h200"]))
 def test_the_cut_is_at_least_as_good_as_autocast(exported, device):
     _, case, folder = exported
-    for precision in HALVES:
+    for precision in HALVES if FULL else ["fp16"]:
         ns = estimates(folder / "model.onnx", f"--batch-size={case.batch}", f"--precision={precision}", f"--device={device}")
         assert 0 < ns["chosen"] <= min(ns["autocast"], ns["f32"]), (precision, ns)
 
@@ -152,7 +153,9 @@ def distance(gradients: dict[str, np.ndarray], expected: dict[str, np.ndarray]) 
     return float(np.sqrt(error / sum(np.linalg.norm(expected[name]) ** 2 for name in names)))
 
 
-@pytest.mark.parametrize("precision", HALVES)
+@pytest.mark.parametrize("exported, precision", variants(
+    [(name, precision) for name in QUICK for precision in HALVES],
+    [("gpt2-small", "fp16"), ("resnet18-small", "fp16"), ("bert-small", "bf16"), ("unet-small", "bf16")]), indirect=["exported"])
 def test_gradients_are_as_close_as_autocasts(exported, precision):
     name, case, folder = exported
     trainer = Trainer(folder / "model.onnx", folder / precision, OPTIMIZATION_FOR_ONE_STEP, batch_size=case.batch, precision=precision,
@@ -171,7 +174,7 @@ def test_gradients_are_as_close_as_autocasts(exported, precision):
 
 
 # In chunks of the loss, whose backward must not wait for the others' forward.
-@pytest.mark.parametrize("name, batch, chunks", [("gpt2-small", 64, 1), ("gpt2-small", 64, 8), ("resnet50", 64, 1)])
+@pytest.mark.parametrize("name, batch, chunks", [("gpt2-small", 64, 1), ("gpt2-small", 64, 8), pytest.param("resnet50", 64, 1, marks=pytest.mark.full)])
 def test_activations_are_halved(name, batch, chunks, tmp_path):
     case = export_case(name, tmp_path / "model.onnx")
     arena = {}
@@ -237,7 +240,7 @@ def test_training_has_the_loss_of_fp32(name, tmp_path):
     case.module.train()
     gpuopt.export(case.module, case.example_inputs(), tmp_path / "model.onnx", output_names=["logits"])
     losses = {}
-    for precision in ("fp32", "fp16", "bf16"):
+    for precision in ("fp32", "fp16", "bf16") if FULL else ("fp32", "fp16"):
         trainer = Trainer(tmp_path / "model.onnx", tmp_path / precision, batch_size=case.batch, precision=precision, device="h200", **flags)
         result = trainer.run(case.inputs, case.labels, max_steps=steps, learning_rate=1e-3, lr_scheduler_type="cosine", warmup_steps=50)
         losses[precision] = smoothed(result.losses)
@@ -246,7 +249,7 @@ def test_training_has_the_loss_of_fp32(name, tmp_path):
     # On the way there, batch normalisation amplifies every rounding, of fp32
     # as well; both come to the same.
     settled = slice(3, None)
-    for precision in HALVES:
+    for precision in losses:
         np.testing.assert_allclose(losses[precision][settled], losses["fp32"][settled], rtol=0.01)
 
 
@@ -301,6 +304,7 @@ class Faint(nn.Module):
         return self.fc2(torch.tanh(self.fc1(x))) * 1e-4
 
 
+@pytest.mark.full
 def test_small_gradients_need_the_loss_scale(tmp_path):
     torch.manual_seed(1)
     random = np.random.default_rng(0)
@@ -329,7 +333,7 @@ def test_budgets_hold(precision, tmp_path):
     plain = Trainer(tmp_path / "model.onnx", tmp_path / "plain", **flags)
     plan = plain.plan()
     expected = plain.run(case.inputs, case.labels, max_steps=5, learning_rate=1e-3)
-    for share in (0.6, 0.4):
+    for share in (0.6, 0.4) if FULL else [0.4]:
         budget = plan["persistent_bytes"] + int(share * plan["arena_bytes"])
         trainer = Trainer(tmp_path / "model.onnx", tmp_path / str(share), memory_budget=f"{budget}B", **flags)
         assert trainer.plan()["total_bytes"] <= budget
@@ -361,6 +365,7 @@ def test_an_override_reaches_every_product(tmp_path):
     assert re.findall(r"precision: [\w ]+: (\d+) of (\d+) products", text)[0][0] == "0", text
 
 
+@pytest.mark.full
 def test_at_most_three_prices_of_memory_are_tried(tmp_path):
     case = export_case("gpt2-small", tmp_path / "model.onnx")
     clusters = compile_to("clusters", tmp_path / "model.onnx", "--batch-size=8", "--inference=false", "--attention=expanded")

@@ -16,9 +16,9 @@ from training import FULL, OPTIMIZATION_FOR_ONE_STEP, Trainer, execute
 
 # Few graphs in one program take half a minute to build, 500 take half an hour.
 PROGRAMS = 34 if FULL else 1
-PER_PROGRAM = 15 if FULL else 8
+PER_PROGRAM = 15 if FULL else 5
 NODES = 60 if FULL else 16
-COMPILED = 500 if FULL else 12
+COMPILED = 500 if FULL else 8
 OPSETS = range(OLDEST_OPSET, NEWEST_OPSET + 1)
 
 

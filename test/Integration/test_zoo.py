@@ -13,10 +13,11 @@ import zoo_conversion
 import zoo_forms
 import zoo_table
 from parity import LARGEST_FINAL_LOSS, LARGEST_GRADIENT, drift, measure, rounding, worst_gradient
-from training import OPTIMIZATION_FOR_ONE_STEP, Trainer, gradients_of
+from training import FULL, OPTIMIZATION_FOR_ONE_STEP, Trainer, gradients_of
+from variants import variants
 
 # In one program: of each what no other has.
-TOGETHER = ["t5", "gpt-neo", "gemma2", "roberta", "deberta-v2", "whisper", "lstm-bidirectional", "conv3d", "wavenet"]
+TOGETHER = ["t5", "gemma2", "deberta-v2", "whisper", "conv3d"] + (["gpt-neo", "roberta", "lstm-bidirectional", "wavenet"] if FULL else [])
 
 
 class Together(torch.nn.Module):
@@ -147,7 +148,7 @@ def test_table_has_every_model():
     assert re.findall(r"^\| ([a-z][\w-]*) \| \d+", table, re.M) == list(zoo.MODELS)
 
 
-@pytest.mark.parametrize("name", ["t5", "llama", "gemma2"])
+@pytest.mark.parametrize("name", variants(["t5", "llama", "gemma2"], ["gemma2"]))
 def test_forms_of_attention(name, tmp_path):
     """The page of forms says what the compiler does now."""
     table = (zoo_forms.ROOT / "docs" / "attention-forms.md").read_text().splitlines()
