@@ -10,7 +10,8 @@ import torch
 import gpuopt
 import models
 from exports import export_case
-from training import CommandFailed, Trainer, execute
+from training import OPTIMIZATION_FOR_ONE_STEP, CommandFailed, Trainer, execute
+from variants import variants
 
 ROOT = Path(__file__).resolve().parents[2]
 STEPS, ELEMENTS = 10_000, 19
@@ -79,8 +80,8 @@ def run_torch(gradients: np.ndarray, optimizer: str):
         yield [scaler.get_scale(), tracker, skipped, statistic, rate], weights.detach().numpy().copy()
 
 
-@pytest.mark.parametrize("accumulation", [1, 2, 3, 4])
-@pytest.mark.parametrize("optimizer", ["sgd", "adamw"])
+@pytest.mark.parametrize("accumulation, optimizer", variants(
+    [(accumulation, optimizer) for accumulation in (1, 2, 3, 4) for optimizer in ("sgd", "adamw")], [(1, "sgd"), (3, "adamw")]))
 def test_ten_thousand_steps(accumulation, optimizer, trace, tmp_path):
     gradients = random_gradients(accumulation)
     gradients.tofile(tmp_path / "gradients")
@@ -104,10 +105,10 @@ def programs(tmp_path_factory):
     gradients overflow soon."""
     folder = tmp_path_factory.mktemp("scaled")
     model = folder / "model.onnx"
-    case = export_case("resnet18-small", model)
+    case = export_case("resnet18-tiny", model)
     flags = dict(batch_size=case.batch, gradient_accumulation_steps=2)
     return case, {
-        kind: Trainer(model, folder / kind, **flags, **more)
+        kind: Trainer(model, folder / kind, OPTIMIZATION_FOR_ONE_STEP, **flags, **more)
         for kind, more in dict(plain={}, fixed=dict(loss_scale=1024), dynamic=dict(precision="fp16", device="h200")).items()
     }
 

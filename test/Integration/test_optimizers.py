@@ -20,6 +20,7 @@ from gpuopt.driver import find_driver
 from exports import export_case
 from small_model import BATCH, SAMPLES, Small, data
 from training import Trainer, execute
+from variants import variants
 
 STEPS = 200
 
@@ -172,7 +173,7 @@ def build(path, folder, name, **flags):
     return Trainer(path, folder, optimization="-O0", batch_size=BATCH, loss="mse", optimizer=name.split("-")[0], **flags)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", variants(CASES, [name for name in CASES if "-" not in name]))
 def test_two_hundred_steps(small_model, name, tmp_path):
     module, path = small_model
     compiled, run, make_optimizer, tolerance = CASES[name]
@@ -241,8 +242,8 @@ HALF_CASES = {
 }
 
 
-@pytest.mark.parametrize("precision", ["fp16", "bf16"])
-@pytest.mark.parametrize("name", HALF_CASES)
+@pytest.mark.parametrize("name, precision", variants(
+    [(name, precision) for name in HALF_CASES for precision in ("fp16", "bf16")], [("lion", "bf16"), ("adafactor", "fp16"), ("adamw_8bit", "fp16")]))
 def test_half_copies_follow_their_parameters(two, name, precision, tmp_path):
     """Products read the copies: had an update not written them, or written them
     elsewhere, the loss would not fall as it does in double precision."""
@@ -342,6 +343,7 @@ def test_muon_in_half_precision(words):
     np.testing.assert_allclose(overflowing.losses[skipped:], half.losses[: WORDS_STEPS - skipped], rtol=1e-2)
 
 
+@pytest.mark.full
 def test_muon_within_a_budget(tmp_path):
     """What the forward reads can run again, although products follow the first
     update; the bits stay the same."""

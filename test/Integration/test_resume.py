@@ -21,6 +21,7 @@ from emulated import SKIPS, EmulatedTrainer
 from gpuopt import safetensors
 from gpuopt.driver import arguments, find_driver
 from training import FULL, CommandFailed, Result, Trainer, execute
+from variants import variants
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -104,7 +105,7 @@ def optimizers() -> list[str]:
     return re.split(r", | or ", re.search(r"--optimizer=.*? (\w+(?:, \w+)* or \w+) \(default", text).group(1))
 
 
-@pytest.fixture(scope="module", params=optimizers())
+@pytest.fixture(scope="module", params=variants(optimizers(), ["adamw", "adamw_8bit", "adafactor", "muon"]))
 def trainer(request, model, tmp_path_factory):
     name = request.param
     return build(model, tmp_path_factory.mktemp(name) / "program", optimizer=name, **FLAGS.get(name, {}))
