@@ -24,6 +24,10 @@ config.substitutions.append(("%gpuopt_obj_root", config.gpuopt_obj_root))
 if os.path.exists(os.path.join(config.gpuopt_obj_root, "bin", "gpuopt-plan-convolutions")):
     config.available_features.add("cudnn")
 
+# scripts/test.sh --full sets it.
+if os.environ.get("GPUOPT_FULL_TESTS") == "1":
+    config.available_features.add("full")
+
 if shutil.which("nvcc"):
     config.available_features.add("nvcc")
 
