@@ -26,7 +26,13 @@ def build_cache(tmp_path_factory):
         yield
 
 
-@pytest.mark.parametrize("page", run_docs.all_pages(), ids=lambda page: str(page.relative_to(ROOT)))
+# They train as others do.
+FULL = ["docs/guides/lora.md", "docs/guides/small-gpu.md"]
+PAGES = {str(page.relative_to(ROOT)): page for page in run_docs.all_pages()}
+
+
+@pytest.mark.parametrize("page", [
+    pytest.param(page, marks=pytest.mark.full if name in FULL else (), id=name) for name, page in PAGES.items()])
 def test_page(page, build_cache, tmp_path):
     assert run_page(page, tmp_path, full=os.environ.get("GPUOPT_FULL_TESTS") == "1") > 0
 
