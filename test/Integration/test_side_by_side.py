@@ -5,6 +5,8 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 from conftest import ROOT
 
 # Those of scripts/test.sh.
@@ -68,6 +70,7 @@ def summarized(results) -> str:
     return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False).stdout
 
 
+@pytest.mark.full
 def test_all_pass(tmp_path):
     told, output = summary(tmp_path, PASSING.format(numbers="range(6)"))
     assert told == "6 passed, 0 failed, 0 skipped\n", output
@@ -87,12 +90,14 @@ def test_a_worker_crashes(tmp_path):
     assert passed + failed == 6 and passed > 0, output
 
 
+@pytest.mark.full
 def test_a_test_is_not_reported(tmp_path):
     told, output = summary(tmp_path, PASSING.format(numbers="range(6)"), SILENT)
     assert told == (
         "FAILED   it: test_it.test_number[3]\n         no worker reported this test\n5 passed, 1 failed, 0 skipped\n"), output
 
 
+@pytest.mark.full
 def test_workers_find_different_tests(tmp_path):
     """pytest-xdist then runs none."""
     numbers = '["same", __import__("os").environ.get("PYTEST_XDIST_WORKER")]'
