@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Runs every test: the unit tests, the lit suite, and the Python tests, among
+# Runs the tests: the unit tests, the lit suite, and the Python tests, among
 # them parity with PyTorch. Installs what they need, names every skip with its
 # reason, and ends in the line `N passed, N failed, N skipped`.
 #
-# usage: test.sh [--full]   --full also runs what takes longer
+# usage: test.sh [--full]   --full also runs what takes longer, and variants of tests
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
