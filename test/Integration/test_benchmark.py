@@ -11,7 +11,7 @@ from training import FULL
 
 
 def test_sides_train_by_turns(tmp_path):
-    """Under --full beside a variant, which is another program to build."""
+    """Under --full, a variant trains beside them, which is another program to build."""
     command = [sys.executable, ROOT / "benchmarks" / "train.py", "mlp", "--rounds=2", "--sides=gpuopt,eager"]
     command += [f"--driver={find_driver()}", f"--work={tmp_path}"]
     command += [f"--variant=sgd={find_driver()},--optimizer=sgd"] if FULL else []

@@ -11,7 +11,7 @@ import pytest
 
 from gpuopt.driver import find_driver
 from exports import export_case
-from training import Trainer, execute
+from training import Trainer
 
 QUICK = ["gpt2-small-dropout", "unet-small"]
 FULL = ["mlp", "bert-small-dropout", "resnet18-small", "gpt2", "bert", "resnet50-small"]
@@ -55,9 +55,9 @@ class Budgeted:
 
 
 def cases(default: str):
-    """The models, and how many budgets each is given."""
+    """Yields the models, and how many budgets each is given."""
     for name in QUICK:
-        yield pytest.param((name, 2), marks=() if name == default else pytest.mark.full, id=name)
+        yield pytest.param((name, 3 if name == default else 2), marks=() if name == default else pytest.mark.full, id=name)
     for name in QUICK + FULL:
         yield pytest.param((name, 20), marks=pytest.mark.full, id=f"{name}-20")
 

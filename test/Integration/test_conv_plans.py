@@ -18,7 +18,7 @@ PLANNER = Path(find_driver()).with_name("gpuopt-plan-convolutions")
 
 pytestmark = pytest.mark.skipif(not PLANNER.exists(), reason="gpuopt-plan-convolutions is not built: cuDNN is not installed")
 
-# Those of models.py as wide as they are in use, by their batch size; under --full those of zoo.py as they are.
+# These models of models.py are as wide as they are in use, with this batch size; under --full, those of zoo.py are as they are.
 WIDE = {"cnn": 64, "resnet50": 64, "unet": 16} | ({"resnet18": 64} if FULL else {})
 PRECISIONS = ["fp32", "tf32", "fp16", "bf16"]
 MIB = 1 << 20

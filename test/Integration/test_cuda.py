@@ -15,7 +15,7 @@ from exports import export_case
 from training import OPTIMIZATION, execute
 from variants import variants
 
-# Calls of both libraries. test/Driver/nvcc.test has attention, half precision and tensors that wait on the host.
+# It calls both libraries. test/Driver/nvcc.test has attention, half precision and tensors that wait on the host.
 QUICK = ["cnn"]
 MODELS = ["mlp", "gpt2-small", "resnet18-small", "unet-small", "bert-small", "gpt2", "bert", "resnet18", "resnet50", "unet"]
 

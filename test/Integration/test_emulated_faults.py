@@ -101,7 +101,6 @@ def test_finds_a_barrier_that_not_all_reach(victim):
     assert re.search(r"block 0, thread \d+ waits at __syncthreads \(.*block.h:\d+\), but block 0, thread \d+", output), output
 
 
-@pytest.mark.full
 def test_finds_a_wrong_leading_dimension(victim):
     assert victim.outcome_with(GEMM, r"row_major \? row : col\)", "(row_major ? row : col) + 1)") != "nothing"
     output = victim.outcome_with(GEMM, r"row_major \? row : col\)", "(row_major ? row : col) - 1)")
@@ -148,7 +147,6 @@ def test_names_a_call_that_the_stand_in_lacks(victim):
                             r"\1  int least, greatest;\n  cudaDeviceGetStreamPriorityRange(&least, &greatest);\n")
 
 
-@pytest.mark.full
 def test_finds_host_code_that_touches_the_device(victim):
     output = victim.outcome_with(LOADER, r"char \*from = prepared\.staging;", "char *from = prepared.staging;\n    memory[0] = 1;")
     assert "emulation: the host, or a library's call, touches byte 0 of an allocation of" in output, output

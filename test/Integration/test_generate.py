@@ -59,7 +59,7 @@ CACHED = [f"{layer}.{kind}" for layer in range(LAYERS) for kind in ("key", "valu
 
 
 def export_cached(model, folder, tokens, cache_capacity, reads_past=False):
-    """What computes `tokens` tokens behind `cache_capacity` past ones in a step."""
+    """Exports what computes `tokens` tokens behind `cache_capacity` past ones in a step."""
     inputs = {"input_ids": torch.zeros(2, tokens, dtype=torch.int64), "attention_mask": torch.ones(2, cache_capacity + tokens, dtype=torch.int64),
               "position_ids": torch.zeros(2, tokens, dtype=torch.int64)}
     inputs |= {f"past_key_values.{name}": torch.zeros(2, HEADS, cache_capacity, WIDTH // HEADS) for name in CACHED}

@@ -173,7 +173,7 @@ def build(path, folder, name, **flags):
     return Trainer(path, folder, optimization="-O0", batch_size=BATCH, loss="mse", optimizer=name.split("-")[0], **flags)
 
 
-@pytest.mark.parametrize("name", variants(CASES, [name for name in CASES if "-" not in name]))
+@pytest.mark.parametrize("name", variants(CASES, [name for name in CASES if "-" not in name] + ["muon-rms", "adafactor-relative"]))
 def test_two_hundred_steps(small_model, name, tmp_path):
     module, path = small_model
     compiled, run, make_optimizer, tolerance = CASES[name]

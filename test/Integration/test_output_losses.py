@@ -1,14 +1,11 @@
 """--loss for several outputs, against PyTorch in double precision: the sum of their means, each taken by its weight."""
 
-import json
-
 import numpy as np
 import pytest
 import torch
 from torch.nn import functional as F
 
 import gpuopt
-from gpuopt import safetensors
 from gpuopt.driver import find_driver
 from training import LIBRARY_FOR_ONE_STEP, OPTIMIZATION_FOR_ONE_STEP, CommandFailed, Trainer, execute
 

@@ -8,6 +8,7 @@
 #include "LongLoop.h"
 #include "Places.h"
 #include "gpuopt/Dialect/NN/IR/RepeatedElements.h"
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -50,8 +51,20 @@ static Value gatherByNumber(NodeConversion &c, int64_t axis) {
   return c.b.reshape(taken, shape);
 }
 
-/// Gathers by constant indices that are evenly spaced along one dimension and
-/// repeat along the others, as those of positions do and those of a single type
+/// Optimizers may treat a parameter of which rows are taken as a table, also
+/// where these rows are a slice.
+static void markTable(NodeConversion &c, Value table) {
+  auto read = table.getDefiningOp<train::ReadOp>();
+  auto module = read ? read->getParentOfType<ModuleOp>() : ModuleOp();
+  if (!module)
+    return;
+  if (auto variable =
+          module.lookupSymbol<train::VariableOp>(read.getVariable()))
+    variable.setIsTable(true);
+}
+
+/// Gathers by constant indices that are evenly spaced in row-major order once
+/// repeats are left out, as those of positions are and those of a single type
 /// of token: a slice, which is repeated. Its gradient is a sum, where that of
 /// other entries adds rows to a table. Returns nothing for other indices.
 static Value pickRun(NodeConversion &c, int64_t axis,
@@ -74,6 +87,8 @@ static Value pickRun(NodeConversion &c, int64_t axis,
     llvm::append_range(shape, from.drop_front(axis + 1));
     return shape;
   };
+  if (axis == 0 && indices.getNumElements() > 1)
+    markTable(c, c.input(0));
   Value run = sliceAlong(c, axis, numbers[0], numbers.size(), stride);
   return c.b.broadcast(c.b.reshape(run, shapeBy(once)), shapeBy(indices));
 }
@@ -97,9 +112,6 @@ static LogicalResult pickEntries(NodeConversion &c) {
       if (constant.isSplat())
         break;
     }
-  if (constant)
-    if (Value taken = pickRun(c, *axis, constant))
-      return c.yield(taken);
   if (constant && constantOf(c.input(0)) &&
       constant.getNumElements() <= kMostComputedElements) {
     // Entries are picked one by one, because each of these ops folds.
@@ -114,6 +126,9 @@ static LogicalResult pickEntries(NodeConversion &c) {
     return c.yield(
         c.b.reshape(c.b.createOrFold<nn::ConcatOp>(parts, *axis), shape));
   }
+  if (constant)
+    if (Value taken = pickRun(c, *axis, constant))
+      return c.yield(taken);
   if (!constant && c.b.type(indices).getNumElements() > 0 &&
       type.getDimSize(*axis) == 0)
     return c.fail("the dimension has no entries to pick");

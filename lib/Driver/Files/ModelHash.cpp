@@ -75,6 +75,7 @@ private:
     if (isFloat && !op.getIsConstant()) {
       add(op.getName());  // a weight
     } else if (isFloat) { // which may be large, and takes long to print
+      addPrinted(type);
       ArrayRef<char> bytes =
           cast<DenseElementsAttr>(*op.getValue()).getRawData();
       add(StringRef(bytes.data(), bytes.size()));

@@ -14,7 +14,8 @@ using namespace mlir;
 using namespace gpuopt;
 
 /// Returns the hash of a model with an initializer.
-static std::string hashWith(const std::string &initializer) {
+static std::string hashWith(const std::string &initializer,
+                            const std::string &type = "tensor<2xf32>") {
   MLIRContext context;
   context.loadDialect<onnx::OnnxDialect>();
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(
@@ -22,10 +23,9 @@ static std::string hashWith(const std::string &initializer) {
       "{inputNames = [\"x\"], opsets = {ai.onnx = 20 : i64}, "
       "outputNames = [\"y\"]} {\n"
       "  %c = onnx.initializer " +
-          initializer +
-          " : tensor<2xf32>\n"
-          "  %y = onnx.node \"Add\"(%x, %c) : "
-          "(tensor<2xf32>, tensor<2xf32>) -> !onnx.unknown\n"
+          initializer + " : " + type +
+          "\n  %y = onnx.node \"Add\"(%x, %c) : (tensor<2xf32>, " + type +
+          ") -> !onnx.unknown\n"
           "  onnx.return %y : !onnx.unknown\n}",
       &context);
   EXPECT_TRUE(module);
@@ -43,4 +43,12 @@ TEST(ModelHashTest, ConstantsCountByTheirValues) {
   EXPECT_EQ(hash, hashWith("\"v\" constant = dense<[1.0, 2.0]>"));
   EXPECT_NE(hash, hashWith("\"w\" constant = dense<[1.0, 3.0]>"));
   EXPECT_NE(hash, hashWith("\"w\" = dense<[1.0, 2.0]>"));
+}
+
+TEST(ModelHashTest, ConstantsCountByTheirShapes) {
+  EXPECT_NE(
+      hashWith("\"c\" constant = dense<[[1.0, 2.0]]>", "tensor<1x2xf32>"),
+      hashWith("\"c\" constant = dense<[[1.0], [2.0]]>", "tensor<2x1xf32>"));
+  EXPECT_NE(hashWith("\"c\" constant = dense<1.0>", "tensor<1xf32>"),
+            hashWith("\"c\" constant = dense<1.0>", "tensor<2xf32>"));
 }

@@ -32,11 +32,11 @@ protected:
   void TearDown() override { threads_spin = true; }
 
   /// Runs a launch `calls` times. Returns how often one thread computed alone.
-  int run(double microseconds, int64_t blocks, int calls) {
+  int run(double microseconds, uint64_t work, int calls) {
     int alone = 0;
     for (int i = 0; i < calls; i++)
       sharing.run(
-          &kernel, blocks,
+          &kernel, work,
           [&] { TestClock::pass(microseconds / 2 + microsecondsToStart()); },
           [&] {
             TestClock::pass(microseconds);
@@ -79,12 +79,13 @@ TEST_F(LaunchSharingTest, ThreadsThatSleepShareLess) {
   EXPECT_EQ(run(50, 8, 100), 0) << "what was chosen before";
 }
 
-TEST_F(LaunchSharingTest, LaunchesAreToldApartByTheirBlocks) {
+TEST_F(LaunchSharingTest, LaunchesAreToldApartByTheirWork) {
+  auto microseconds = [](uint64_t work) { return work % 2 == 0 ? 1 : 50; };
   for (int i = 0; i < 100; i++)
-    for (int64_t blocks = 2; blocks < 200; blocks++)
-      run(blocks < 100 ? 1 : 50, blocks, 1);
-  for (int64_t blocks = 2; blocks < 200; blocks++)
-    EXPECT_EQ(run(blocks < 100 ? 1 : 50, blocks, 1), blocks < 100) << blocks;
+    for (uint64_t work = 2; work < 200; work++)
+      run(microseconds(work), work, 1);
+  for (uint64_t work = 2; work < 200; work++)
+    EXPECT_EQ(run(microseconds(work), work, 1), work % 2 == 0) << work;
 }
 
 TEST_F(LaunchSharingTest, TriesAgainNowAndThen) {

@@ -196,7 +196,14 @@ template <class... P, class... A>
       kernel(args...);
     }
   };
-  ctx.launch_sharing.run(reinterpret_cast<const void *>(kernel), blocks, shared,
+  // Kernels have sizes as arguments, on which their work depends as well.
+  uint64_t work = uint64_t(blocks);
+  auto add = [&work](auto argument) {
+    if constexpr (std::is_integral_v<decltype(argument)>)
+      work = mixed(work, uint64_t(argument));
+  };
+  (add(args), ...);
+  ctx.launch_sharing.run(reinterpret_cast<const void *>(kernel), work, shared,
                          alone);
 }
 

@@ -5,7 +5,8 @@
 // that, and one thread alone computes it sooner. How small it must be depends
 // on the machine and on what else runs on it, so both ways are tried: a launch
 // does the same work in each step. Which thread computes a block does not
-// change a bit of the results.
+// change a bit of the results, as long as all threads treat denormal numbers
+// alike.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +23,13 @@ namespace gpuopt {
 // process, as OpenMP's threads are. What sharing costs depends on it.
 inline std::atomic<bool> threads_spin{true};
 
-// What is known of one launch, for one way in which the threads wait.
+// Returns a number that differs where one of two does, but for rare chances.
+constexpr uint64_t mixed(uint64_t a, uint64_t b) {
+  const uint64_t bits = (a ^ b * 0xC2B2AE3D27D4EB4Fu) * 0x9E3779B97F4A7C15u;
+  return bits ^ bits >> 32;
+}
+
+// Chooses how to compute one launch while the threads wait in one way.
 class SharedLaunch {
 public:
   // Whether the next call is to be timed, so that took() can be told.
@@ -56,8 +63,8 @@ private:
   static constexpr int kUntimed = 4;
   static constexpr int kTrials = 10; // shared and alone by turns
   static constexpr int kPeriod = 500;
-  // A launch that takes longer when it is shared is worth it: to wake a thread
-  // does not take half as long.
+  // A launch that takes longer when it is first timed is always shared: to wake
+  // a thread does not take half as long.
   static constexpr double kSharedMicroseconds = 200;
   // Sharing must be faster by a tenth: it takes the time of other cores, too.
   static constexpr double kTie = 1.1;
@@ -73,16 +80,17 @@ private:
   std::array<Times, 2> times{}; // shared, alone
 };
 
-// The launches of a program, which are told apart by what they compute and by
-// how many blocks they have. One thread at a time calls run().
+// The launches of a program, which are told apart by their kernels and by
+// numbers that stand for how much work they have. One thread at a time calls
+// run().
 template <class Clock = std::chrono::steady_clock>
 class LaunchSharing {
 public:
   // Calls `alone`, or `shared`, in which all threads compute.
   template <class Shared, class Alone>
-  void run(const void *kernel, int64_t blocks, Shared shared, Alone alone) {
+  void run(const void *kernel, uint64_t work, Shared shared, Alone alone) {
     SharedLaunch &launch =
-        find(kernel, blocks)
+        find(kernel, work)
             .by_waiting[threads_spin.load(std::memory_order_relaxed)];
     const bool is_trial = launch.is_trial();
     const typename Clock::time_point begin =
@@ -100,41 +108,41 @@ public:
 private:
   struct Site {
     const void *kernel = nullptr; // none: the place is free
-    int64_t blocks = 0;
+    uint64_t work = 0;
     SharedLaunch by_waiting[2]; // of threads that sleep, that spin
   };
 
-  // Where to look first for a launch in a table of a power of two.
-  static size_t hash(const void *kernel, int64_t blocks) {
-    uint64_t bits = uint64_t(reinterpret_cast<uintptr_t>(kernel));
-    bits = (bits ^ uint64_t(blocks) << 40) * 0x9E3779B97F4A7C15u;
-    return size_t(bits >> 32);
+  // Returns the place at which a search begins.
+  static size_t hash(const void *kernel, uint64_t work) {
+    const uint64_t bits =
+        uint64_t(reinterpret_cast<uintptr_t>(kernel)) + mixed(work, 0);
+    return size_t(mixed(bits, 0) >> 32);
   }
 
   static Site &place_of(std::vector<Site> &sites, const void *kernel,
-                        int64_t blocks) {
-    size_t at = hash(kernel, blocks);
+                        uint64_t work) {
+    size_t at = hash(kernel, work);
     for (;; at++) {
       Site &site = sites[at & (sites.size() - 1)];
-      if (!site.kernel || (site.kernel == kernel && site.blocks == blocks))
+      if (!site.kernel || (site.kernel == kernel && site.work == work))
         return site;
     }
   }
 
-  Site &find(const void *kernel, int64_t blocks) {
-    Site &site = place_of(sites, kernel, blocks);
+  Site &find(const void *kernel, uint64_t work) {
+    Site &site = place_of(sites, kernel, work);
     if (site.kernel)
       return site;
     if (2 * ++count > sites.size()) {
       std::vector<Site> larger(2 * sites.size());
       for (const Site &known : sites)
         if (known.kernel)
-          place_of(larger, known.kernel, known.blocks) = known;
+          place_of(larger, known.kernel, known.work) = known;
       sites.swap(larger);
     }
-    Site &added = place_of(sites, kernel, blocks);
+    Site &added = place_of(sites, kernel, work);
     added.kernel = kernel;
-    added.blocks = blocks;
+    added.work = work;
     return added;
   }
 

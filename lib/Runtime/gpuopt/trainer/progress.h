@@ -2,8 +2,8 @@
 // drawn over, and elsewhere a line for every --logging-steps steps. With
 // --logging-steps auto, a run has about 10 to 20 lines, the first and the last
 // step among them, but one for every 500 steps at least, which is the interval
-// of Hugging Face's Trainer. The rate and the milliseconds are those
-// of the steps so far; the first step counts only until there is another one.
+// of Hugging Face's Trainer. The rate and the milliseconds are those of the
+// steps so far; the first step counts only until there is another one.
 //
 //   38% ━━━━━━━━────────────  4560/12000  loss 3.2145  1204 samples/s  6.6 ms
 //   (data 2%)  43.6 MiB  0:49 left

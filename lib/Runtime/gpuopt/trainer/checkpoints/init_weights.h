@@ -149,9 +149,9 @@ inline InitWeights match_init_weights(const MappedFile &file,
 
 // Loads the tensors that a file has for a program. The others stay as they are:
 // a warning lists them, unless gpuopt has done so before it built the program.
-// Elements that are infinite or NaN are an error, unless
-// the program's own tensor has such elements, too. `infinite` names the tensors
-// that have them, before the call and after it.
+// Elements that are infinite or NaN are an error, unless the program's own
+// tensor has such elements, too. `infinite` names the tensors that have them,
+// before the call and after it.
 inline void load_init_weights(Context &ctx, const Program &program,
                               char *memory, const std::string &path,
                               bool is_strict, Originals &originals,
