@@ -56,15 +56,24 @@ std::vector<std::string> gpuopt::flagWords(ArrayRef<std::string> command) {
                     [&](StringRef name) { return withValue.contains(name); });
 }
 
+/// Whether a flag names where results lie, or is one by which gpuopt tells the
+/// trainer where the program's own files are.
+static bool namesOwnFile(StringRef name, StringRef value) {
+  return name == "o" || name == "output-dir" ||
+         (name == "weights" && value.ends_with("program/model.safetensors")) ||
+         (name == "constants" &&
+          value.ends_with("program/constants.safetensors"));
+}
+
 /// Adds what `flags` has and `given` has not.
 static void addFlags(ArrayRef<std::string> flags, GivenFlags &given) {
   GivenFlags added;
   for (StringRef flag : flags) {
-    StringRef name = nameIn(flag);
-    if (name == "o" || name == "output-dir")
+    StringRef name = nameIn(flag), text = flag.split('=').second;
+    if (namesOwnFile(name, text))
       continue;
     std::string &value = added[(name.size() == 1 ? "-" : "--") + name.str()];
-    value += (value.empty() ? "" : " ") + flag.split('=').second.str();
+    value += (value.empty() ? "" : " ") + text.str();
   }
   given.insert(added.begin(), added.end());
 }

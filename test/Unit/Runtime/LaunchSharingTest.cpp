@@ -34,14 +34,13 @@ protected:
   /// Runs a launch `calls` times. Returns how often one thread computed alone.
   int run(double microseconds, uint64_t work, int calls) {
     int alone = 0;
-    for (int i = 0; i < calls; i++)
-      sharing.run(
-          &kernel, work,
-          [&] { TestClock::pass(microseconds / 2 + microsecondsToStart()); },
-          [&] {
-            TestClock::pass(microseconds);
-            alone++;
-          });
+    for (int i = 0; i < calls; i++) {
+      const bool isAlone = sharing.begin(&kernel, work);
+      TestClock::pass(isAlone ? microseconds
+                              : microseconds / 2 + microsecondsToStart());
+      alone += isAlone;
+      sharing.end();
+    }
     return alone;
   }
   static double microsecondsToStart() { return threads_spin ? 1 : 40; }

@@ -247,6 +247,31 @@ TEST(Progress, IsALineWithoutATerminal) {
             "step 50/100  loss 3.2500  160 samples/s  100.0 ms  0:05 left");
 }
 
+TEST(Progress, LeavesTheFirstStepOutOfTheTimeLeft) {
+  StepProgress now = half_way();
+  now.step = now.done = 1;
+  EXPECT_EQ(progress_line(now),
+            "step 1/100  loss 3.2500  160 samples/s  100.0 ms");
+  EXPECT_EQ(progress_bar(now, 120).find("left"), std::string::npos);
+  now.steps = 1;
+  EXPECT_EQ(progress_line(now),
+            "step 1/1  loss 3.2500  160 samples/s  100.0 ms  0:00 left");
+  testing::internal::CaptureStdout();
+  Progress progress(/*every=*/1);
+  now = half_way();
+  now.step = now.done = 1;
+  now.elapsed = 50;
+  progress.show(now);
+  now.step = now.done = 11;
+  now.elapsed = 51;
+  progress.show(now);
+  const std::string told = testing::internal::GetCapturedStdout();
+  EXPECT_NE(told.find("step 11/100  loss 3.2500  160 samples/s  100.0 ms  "
+                      "0:08 left"),
+            std::string::npos)
+      << told;
+}
+
 TEST(Progress, DoesNotRoundFewOrShortToNothing) {
   StepProgress now = half_way();
   now.ms = 1; // of this step; the line has the mean, as the rate does
@@ -254,11 +279,11 @@ TEST(Progress, DoesNotRoundFewOrShortToNothing) {
   now.elapsed = 7384;
   EXPECT_EQ(
       progress_line(now),
-      "step 50/100  loss 3.2500  0.40 samples/s  40000.0 ms  2:03:04 left");
+      "step 50/100  loss 3.2500  0.40 samples/s  40000.0 ms  2:05:34 left");
   now.mean_ms = 0.04;
   now.loss = 1.23456e-5;
   EXPECT_EQ(progress_line(now), "step 50/100  loss 1.235e-05  400000 samples/s "
-                                " 0.04 ms  2:03:04 left");
+                                " 0.04 ms  2:05:34 left");
   EXPECT_NE(progress_bar(now, 120).find("  loss 1.235e-05  "),
             std::string::npos);
   EXPECT_EQ(text_of({{"aux_loss", 2e-7}}), "  aux_loss 2e-07");

@@ -175,36 +175,40 @@ private:
 };
 inline void *native_stream(const Context &) { return nullptr; }
 
+namespace detail {
+// Makes the number depend on an argument of a kernel if that is one, too.
+template <class A>
+void add_size(uint64_t &work, A argument) {
+  if constexpr (std::is_integral_v<A>)
+    work = mixed(work, uint64_t(argument));
+}
+} // namespace detail
+
 // The kernel stays a function of its own: if it were compiled into each of its
 // launches, the compiler would take several times as long, and the kernel would
 // run no faster.
 template <class... P, class... A>
 [[gnu::noinline]] void launch(Context &ctx, int64_t blocks, int,
                               void (*kernel)(P...), A... args) {
-  auto alone = [&] {
+  const bool can_share = ctx.num_threads > 1 && blocks > 1;
+  // Kernels have sizes as arguments, on which their work depends as well.
+  uint64_t work = uint64_t(blocks);
+  (detail::add_size(work, args), ...);
+  if (!can_share ||
+      ctx.launch_sharing.begin(reinterpret_cast<const void *>(kernel), work)) {
     for (int64_t b = 0; b < blocks; b++) {
       detail::current_block = b;
       kernel(args...);
     }
-  };
-  if (ctx.num_threads == 1 || blocks < 2)
-    return alone();
-  auto shared = [&] {
+  } else {
 #pragma omp parallel for schedule(static)
     for (int64_t b = 0; b < blocks; b++) {
       detail::current_block = b;
       kernel(args...);
     }
-  };
-  // Kernels have sizes as arguments, on which their work depends as well.
-  uint64_t work = uint64_t(blocks);
-  auto add = [&work](auto argument) {
-    if constexpr (std::is_integral_v<decltype(argument)>)
-      work = mixed(work, uint64_t(argument));
-  };
-  (add(args), ...);
-  ctx.launch_sharing.run(reinterpret_cast<const void *>(kernel), work, shared,
-                         alone);
+  }
+  if (can_share)
+    ctx.launch_sharing.end();
 }
 
 // Where kernels find a DEVICE_TABLE.

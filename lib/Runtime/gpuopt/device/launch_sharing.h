@@ -81,28 +81,24 @@ private:
 };
 
 // The launches of a program, which are told apart by their kernels and by
-// numbers that stand for how much work they have. One thread at a time calls
-// run().
+// numbers that stand for how much work they have. One thread at a time computes
+// them, between begin() and end().
 template <class Clock = std::chrono::steady_clock>
 class LaunchSharing {
 public:
-  // Calls `alone`, or `shared`, in which all threads compute.
-  template <class Shared, class Alone>
-  void run(const void *kernel, uint64_t work, Shared shared, Alone alone) {
-    SharedLaunch &launch =
-        find(kernel, work)
-            .by_waiting[threads_spin.load(std::memory_order_relaxed)];
-    const bool is_trial = launch.is_trial();
-    const typename Clock::time_point begin =
-        is_trial ? Clock::now() : typename Clock::time_point();
-    if (launch.is_alone())
-      alone();
-    else
-      shared();
-    if (!is_trial)
-      return launch.passed();
-    launch.took(std::chrono::duration<double, std::micro>(Clock::now() - begin)
-                    .count());
+  // Returns whether the calling thread computes all blocks of a launch.
+  bool begin(const void *kernel, uint64_t work) {
+    launch = &find(kernel, work)
+                  .by_waiting[threads_spin.load(std::memory_order_relaxed)];
+    if (launch->is_trial())
+      began = Clock::now();
+    return launch->is_alone();
+  }
+  void end() {
+    if (!launch->is_trial())
+      return launch->passed();
+    launch->took(std::chrono::duration<double, std::micro>(Clock::now() - began)
+                     .count());
   }
 
 private:
@@ -148,6 +144,8 @@ private:
 
   std::vector<Site> sites = std::vector<Site>(64);
   size_t count = 0;
+  SharedLaunch *launch = nullptr; // that has begun
+  typename Clock::time_point began;
 };
 
 } // namespace gpuopt

@@ -3,7 +3,8 @@
 // --logging-steps auto, a run has about 10 to 20 lines, the first and the last
 // step among them, but one for every 500 steps at least, which is the interval
 // of Hugging Face's Trainer. The rate and the milliseconds are those of the
-// steps so far; the first step counts only until there is another one.
+// steps so far; the first step counts only until there is another one. The time
+// left is told from the second step on.
 //
 //   38% ━━━━━━━━────────────  4560/12000  loss 3.2145  1204 samples/s  6.6 ms
 //   (data 2%)  43.6 MiB  0:49 left
@@ -36,12 +37,17 @@ struct StepProgress {
   double each = 0;    // samples or tokens of a step
   bool counts_tokens = false;
   size_t allocated_bytes = 0;
-  std::string losses; // of several outputs, as "  aux_loss 0.1234"
+  std::string losses;       // of several outputs, as "  aux_loss 0.1234"
+  double first_elapsed = 0; // the part of elapsed that the first step took
 
   double rate() const { return mean_ms > 0 ? 1000 * each / mean_ms : 0; }
   const char *unit() const { return counts_tokens ? "tokens" : "samples"; }
+  // What libraries do in a first step tells nothing of those that follow.
+  bool knows_time_left() const { return done > 1 || step == steps; }
   int64_t seconds_left() const {
-    return int64_t(elapsed / double(done) * double(steps - step));
+    const double each_step =
+        (elapsed - first_elapsed) / double(std::max<int64_t>(done - 1, 1));
+    return int64_t(each_step * double(steps - step));
   }
 };
 
@@ -57,6 +63,10 @@ inline std::string clock_text(int64_t seconds) {
     snprintf(text, sizeof text, "%lld:%02lld", s / 60, s % 60);
   return text;
 }
+inline std::string time_left_text(const StepProgress &now) {
+  return now.knows_time_left() ? "  " + clock_text(now.seconds_left()) + " left"
+                               : "";
+}
 inline std::string rate_text(const StepProgress &now) {
   return per_second_text(now.rate()) + " " + now.unit() + "/s";
 }
@@ -70,7 +80,7 @@ inline std::string progress_line(const StepProgress &now) {
            loss_text(now.loss).c_str());
   const std::string losses = text + now.losses;
   return losses + "  " + detail::rate_text(now) + "  " + ms_text(now.mean_ms) +
-         "  " + detail::clock_text(now.seconds_left()) + " left";
+         detail::time_left_text(now);
 }
 
 // Returns the bar with its figures, of at most `columns` characters: the bar is
@@ -91,7 +101,7 @@ inline std::string progress_bar(const StepProgress &now, int columns) {
   add(text);
   add(now.losses);
   add("  " + detail::rate_text(now));
-  add("  " + detail::clock_text(now.seconds_left()) + " left");
+  add(detail::time_left_text(now));
   snprintf(text, sizeof text, " (data %.0f%%)",
            now.ms > 0 ? 100 * now.data_wait_ms / now.ms : 0.0);
   add("  " + ms_text(now.mean_ms) + text);
@@ -133,7 +143,10 @@ public:
     return now.done == 1 || now.step % logging_interval(now.steps) == 0;
   }
 
-  void show(const StepProgress &now) {
+  void show(StepProgress now) {
+    if (now.done == 1)
+      first_elapsed = now.elapsed;
+    now.first_elapsed = first_elapsed;
     if (!has_bar) {
       if (is_due(now))
         printf("%s\n", progress_line(now).c_str());
@@ -172,6 +185,7 @@ private:
   const int64_t every;
   const bool has_bar;
   bool is_drawn = false;
+  double first_elapsed = 0;
   Clock::time_point drawn_at;
 };
 
