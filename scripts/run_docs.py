@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the commands of the documentation, as a reader would.
 
-usage: run_docs.py [--full] [--keep FOLDER] PAGE.md...
+usage: run_docs.py [--full] [--keep FOLDER] [--update] PAGE.md...
 
 Every fenced block of `sh` or `python` in a page is run, in order, in one folder
 of the page's own that looks like a checkout (build, examples, python, scripts
@@ -23,7 +23,9 @@ block, which readers do not see, say what else is needed:
   <!-- prints exactly --> the same, where numbers may not differ
   <!-- shows FILE -->    the block's lines are in FILE, in this order
 
-Exits with 1 and says which page and line it is if a block does not do so.
+Exits with 1 and says which page and line it is if a block does not do so. With
+--update, numbers of `prints exactly` that differ are replaced in the page by
+those that are printed; what else differs is still an error.
 """
 import argparse
 import contextlib
@@ -95,21 +97,43 @@ def read_blocks(page: Path) -> list[Block]:
     return blocks
 
 
+def line_pattern(line: str, exactly: bool) -> str:
+    """A regular expression of a block's line; if not exactly, its groups are the numbers."""
+    parts = [re.escape(" ".join(part.split())) for part in line.split("…")]
+    pattern = r"\s*.*?\s*".join(parts)
+    if not exactly:
+        pattern = re.sub(r"(?:\\[-+])?\d(?:[\d,:]|\\\.)*(?:e(?:\\[-+])?\d+)?", lambda _: f"({NUMBER})", pattern)
+    return pattern
+
+
 def missing(wanted: str, written: str, exactly: bool):
     """The first line of a block that is not written, in the block's order."""
     at, lines = 0, [" ".join(line.split()) for line in written.splitlines()]
     for line in wanted.splitlines():
         if line.startswith("…") or not line.strip():
             continue
-        parts = [re.escape(" ".join(part.split())) for part in line.split("…")]
-        pattern = r"\s*.*?\s*".join(parts)
-        if not exactly:
-            pattern = re.sub(r"(?:\\[-+])?\d(?:[\d,:]|\\\.)*(?:e(?:\\[-+])?\d+)?", lambda _: NUMBER, pattern)
+        pattern = line_pattern(line, exactly)
         found = next((i for i in range(at, len(lines)) if re.fullmatch(pattern, lines[i])), None)
         if found is None:
             return line
         at = found + 1
     return None
+
+
+def with_numbers_of(wanted: str, written: str) -> str:
+    """The block with the numbers that are written. A line that is not written, whatever its numbers are, stays."""
+    at, lines, result = 0, [" ".join(line.split()) for line in written.splitlines()], []
+    for line in wanted.splitlines():
+        for exactly in (True, False):
+            pattern = line_pattern(line, exactly)
+            found = next(((i, match) for i in range(at, len(lines)) if (match := re.fullmatch(pattern, lines[i]))), None)
+            if found and line.strip() and not line.startswith("…"):
+                at = found[0] + 1
+                numbers = iter(found[1].groups())
+                line = line if exactly else re.sub(NUMBER, lambda number: next(numbers, number[0]), line)
+                break
+        result.append(line)
+    return "\n".join(result) + "\n"
 
 
 class Runner:
@@ -205,11 +229,25 @@ def run_block(block: Block, runner: Runner, before: str | None, full: bool, name
     return printed
 
 
-def run_page(page: Path, folder: Path, full: bool = False) -> int:
-    """Runs a page in an empty folder; the number of its blocks."""
+def replace_block(page: Path, block: Block, text: str) -> None:
+    """Writes a block's text, which has as many lines as before, into its page."""
+    lines = page.read_text(encoding="utf-8").split("\n")
+    indentation = FENCE.match(lines[block.line - 1])[1]
+    new = text.splitlines()
+    lines[block.line:block.line + len(new)] = [indentation + line if line else line for line in new]
+    page.write_text("\n".join(lines), encoding="utf-8")
+
+
+def run_page(page: Path, folder: Path, full: bool = False, update: bool = False) -> int:
+    """Runs a page in an empty folder; the number of its blocks. With update, numbers that differ are replaced in it."""
     blocks, runner, printed = read_blocks(page), Runner(folder), None
     for block in blocks:
         name = f"{page}:{block.line}"
+        if update and "prints exactly" in block.marks and printed is not None:
+            text = with_numbers_of(block.text, printed)
+            if text != block.text:
+                replace_block(page, block, text)
+                block.text = text
         try:
             printed = run_block(block, runner, printed, full, name)
         except DocumentationError as error:
@@ -228,6 +266,7 @@ def main() -> int:
     parser.add_argument("pages", type=Path, nargs="*", metavar="PAGE.md", help="README.md and all of docs/ unless given")
     parser.add_argument("--full", action="store_true", help="run the blocks that take long, too")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep what the commands write")
+    parser.add_argument("--update", action="store_true", help="replace numbers in the pages that are no longer printed")
     arguments = parser.parse_args()
     failed = 0
     for page in arguments.pages or all_pages():
@@ -237,7 +276,7 @@ def main() -> int:
                 folder = arguments.keep.resolve() / page.stem
                 folder.mkdir(parents=True)
             try:
-                print(f"{page}: {run_page(page, folder, arguments.full)} blocks", flush=True)
+                print(f"{page}: {run_page(page, folder, arguments.full, arguments.update)} blocks", flush=True)
             except DocumentationError as error:
                 failed += 1
                 print(f"error: {error}", flush=True)

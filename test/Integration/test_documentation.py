@@ -112,6 +112,12 @@ def test_what_does_not_hold(old, new, message, tmp_path):
     assert message in str(error.value)
 
 
+def test_numbers_are_brought_up_to_date(tmp_path):
+    page, folder = write(tmp_path, GOOD.replace("nothing else\n3", "nothing else\n5").replace("step 5/20 loss 17", "step 6/20 loss 18"))
+    run_page(page, folder, update=True)
+    assert page.read_text() == GOOD.replace("step 5/20 loss 17", "step 6/20 loss 18")
+
+
 def test_long_ones_are_run_in_full_alone(tmp_path):
     page, folder = write(tmp_path, "<!-- full: takes minutes -->\n```sh\nfalse\n```\n<!-- prints -->\n```\nx\n```\n")
     assert run_page(page, folder) == 2
