@@ -14,7 +14,7 @@ fi
 
 # A compiler with MLIR's headers takes up to 2 GB.
 memory_gb=$(awk '/^MemAvailable:/ {print int($2 / 1048576)}' /proc/meminfo)
-jobs=$(nproc)
+jobs=$(($(nproc) + 1))
 if ((jobs > memory_gb / 2)); then
   jobs=$((memory_gb / 2 > 0 ? memory_gb / 2 : 1))
 fi

@@ -31,12 +31,12 @@ say_room() { # WHEN
   awk '/^MemAvailable:/ {printf "MemAvailable: %.1f GB\n", $2 / 1048576}' /proc/meminfo
 }
 
-# How many jobs, each of so many GB, the cores and the memory allow.
-parallel_jobs() {
-  local memory_gb jobs
+# How many jobs, each of so many GB, the cores and the memory allow. More than cores if some of their time is waiting.
+parallel_jobs() { # GB [MORE THAN CORES]
+  local memory_gb jobs cores=$(($(nproc) + ${2:-0}))
   memory_gb=$(awk '/^MemAvailable:/ {print int($2 / 1048576)}' /proc/meminfo)
   jobs=$((memory_gb / $1 > 0 ? memory_gb / $1 : 1))
-  echo $((jobs < $(nproc) ? jobs : $(nproc)))
+  echo $((jobs < cores ? jobs : cores))
 }
 
 say_room "before"
@@ -116,7 +116,7 @@ run_python_tests() {
 
 if ((have_venv)); then
   # PyTorch and a compilation of an emitted program take up to 3 GB.
-  workers=$(parallel_jobs 3)
+  workers=$(parallel_jobs 3 1)
   say "Python tests, and parity with PyTorch, $workers side by side"
   # A replacement of a crashed worker may wait for ever (pytest-xdist 1327): there
   # is none, and what is left counts as failed.

@@ -13,7 +13,9 @@ from emulated import SKIPS, nvidia_wheels
 from exports import export_case
 from gpuopt.driver import find_driver
 
-pytestmark = pytest.mark.alone
+# Rates must be plausible here, not high, so other tests may run beside these. One worker has all, since they are
+# measured once.
+pytestmark = pytest.mark.xdist_group("calibrate")
 
 RATES = ("bytesPerSecond", "vectorOperationsPerSecond", "f32ProductsPerSecond", "f16ProductsPerSecond", "bf16ProductsPerSecond",
          "f64ProductsPerSecond", "tf32ProductsPerSecond", "hostLinkBytesPerSecond")
@@ -45,7 +47,6 @@ def measured(cache):
 
 @pytest.fixture(scope="module")
 def calibrated(cache):
-    """Other programs may run beside the tests, so the rates must be plausible, not high."""
     process = gpuopt(cache, "calibrate", "--target=host", "--force")
     assert process.returncode == 0, process.stderr
     return process, json.loads(measured(cache).read_text())

@@ -155,7 +155,7 @@ def distance(gradients: dict[str, np.ndarray], expected: dict[str, np.ndarray]) 
 
 @pytest.mark.parametrize("exported, precision", variants(
     [(name, precision) for name in QUICK for precision in HALVES],
-    [("gpt2-small", "fp16"), ("resnet18-small", "fp16"), ("bert-small", "bf16"), ("unet-small", "bf16")]), indirect=["exported"])
+    [("gpt2-small", "fp16"), ("bert-small", "bf16"), ("unet-small", "bf16")]), indirect=["exported"])
 def test_gradients_are_as_close_as_autocasts(exported, precision):
     name, case, folder = exported
     trainer = Trainer(folder / "model.onnx", folder / precision, OPTIMIZATION_FOR_ONE_STEP, batch_size=case.batch, precision=precision,
@@ -236,6 +236,7 @@ TRAININGS = {
 def test_training_has_the_loss_of_fp32(name, tmp_path):
     torch.manual_seed(1)
     make, steps, flags = TRAININGS[name]
+    steps = steps if FULL else steps // 2
     case = make()
     case.module.train()
     gpuopt.export(case.module, case.example_inputs(), tmp_path / "model.onnx", output_names=["logits"])
