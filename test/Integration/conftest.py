@@ -1,5 +1,4 @@
 import os
-import shutil
 import sys
 from pathlib import Path
 
@@ -50,22 +49,9 @@ def shared_folder(tmp_path_factory, name: str) -> Path:
 
 @pytest.fixture(scope="session", autouse=True)
 def compiler_cache(tmp_path_factory):
-    """Emitted programs differ little: main.cpp, which takes the compiler longer
-    than most steps, is the same in all, and several tests train the same
-    program. ccache finds both when paths are relative to the program's folder."""
-    if shutil.which("ninja"):
-        os.environ.setdefault("CMAKE_GENERATOR", "Ninja")  # make starts many more processes
-    os.environ.setdefault("CMAKE_CXX_COMPILER_LAUNCHER", str(Path(__file__).with_name("compiler_launcher.sh")))
-    if os.environ.get("GPUOPT_FULL_TESTS") == "1":
-        os.environ.setdefault("GPUOPT_TEST_KEEP_OPTIMIZATION", "1")
-    else:
-        os.environ.setdefault("GPUOPT_TEST_PRECOMPILED", str(shared_folder(tmp_path_factory, "precompiled")))
-        os.environ.setdefault("GPUOPT_TEST_CONFIGURED", str(shared_folder(tmp_path_factory, "configured")))
-    if shutil.which("ccache") and os.environ.get("GPUOPT_TEST_CCACHE") != "0":
-        os.environ.setdefault("CMAKE_CUDA_COMPILER_LAUNCHER", "ccache")
-        os.environ["CCACHE_BASEDIR"] = str(tmp_path_factory.getbasetemp())
-        # The headers have just been written; it compares what is in them.
-        os.environ.setdefault("CCACHE_SLOPPINESS", "include_file_ctime,include_file_mtime")
+    from compiler_cache import use_compiler_cache
+
+    use_compiler_cache(tmp_path_factory.getbasetemp(), lambda name: shared_folder(tmp_path_factory, name))
 
 
 @pytest.fixture(scope="session")

@@ -19,6 +19,7 @@ sys.path[:0] = [str(ROOT / "python"), str(Path(__file__).resolve().parent)]
 
 import onnx  # noqa: E402
 
+from compiler_cache import use_compiler_cache  # noqa: E402
 from emulated import EmulatedTrainer  # noqa: E402
 from random_graph import NEWEST_OPSET, OLDEST_OPSET  # noqa: E402
 from random_programs import Finding, check_compilation, check_onnxruntime, describe, make_graphs, program_findings, training_model  # noqa: E402
@@ -64,9 +65,14 @@ def check(seeds: range, opset: int, trains_batch_norm: bool, arguments: argparse
     return findings
 
 
+def make_folder(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
 def main() -> int:
     arguments = parse()
-    arguments.out.mkdir(parents=True, exist_ok=True)
+    use_compiler_cache(arguments.out.resolve(), lambda name: make_folder(arguments.out.resolve() / name))
     opsets = [arguments.opset] if arguments.opset else list(range(OLDEST_OPSET, NEWEST_OPSET + 1))
     begin, failed = time.time(), 0
     last = arguments.seed + arguments.graphs

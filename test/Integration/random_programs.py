@@ -127,11 +127,11 @@ class Reference:
         self.weights = [weight_of(output) for output in self.outputs]
         self.evaluation = Evaluation(graph.opset)
 
-    def values(self, parameters: dict[str, np.ndarray]) -> list[np.ndarray]:
+    def values(self, parameters: dict[str, np.ndarray], rounded: Callable[[Any], Any] = lambda value: value) -> list[np.ndarray]:
         known: dict[str, Any] = {"one": np.ones(1), **self.graph.buffers, **parameters}
         with np.errstate(all="ignore"):
             for node in self.graph.nodes:
-                known.update(zip(node.output, self.evaluation.run(node, known)))
+                known.update(zip(node.output, map(rounded, self.evaluation.run(node, known))))
         return [np.asarray(known[output.name]) for output in self.outputs]
 
     def loss(self, parameters: dict[str, np.ndarray]) -> float:
@@ -141,12 +141,17 @@ class Reference:
         return self.loss({name: value + step * direction[name] for name, value in self.graph.parameters.items()})
 
     def sensitivity(self, size: float) -> list[float]:
-        """How far relative changes of the parameters by `size` move each output. Where a floor or a tie is near, that
-        is far."""
+        """How far relative changes by `size` of the parameters and of what nodes compute move each output. Where a floor
+        or a tie is near, that is far."""
         rng = np.random.default_rng(7)
+
+        def moved_a_little(value: Any) -> Any:
+            is_float = isinstance(value, np.ndarray | np.floating) and np.issubdtype(value.dtype, np.floating)
+            return np.asarray(value * (1 + size * rng.standard_normal(np.shape(value))), value.dtype) if is_float else value
+
         exact, most = self.values(self.graph.parameters), [0.0] * len(self.outputs)
         for _ in range(3):
-            moved = self.values({name: value * (1 + size * rng.standard_normal(value.shape)) for name, value in self.graph.parameters.items()})
+            moved = self.values({name: moved_a_little(value) for name, value in self.graph.parameters.items()}, moved_a_little)
             most = [max(so_far, float(np.abs(a - b).max())) for so_far, a, b in zip(most, exact, moved)]
         return most
 
