@@ -61,7 +61,7 @@ def _read(path: str | os.PathLike) -> dict[str, np.ndarray]:
 def write(path: str | os.PathLike, tensors: dict[str, np.ndarray]) -> None:
     """Writes `tensors` in the given order; the file appears whole or not at all."""
     header, offset = {}, 0
-    arrays = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
+    arrays = {name: np.asarray(array) for name, array in tensors.items()}
     for name, array in arrays.items():
         header[name] = {
             "dtype": _NAMES[array.dtype],
