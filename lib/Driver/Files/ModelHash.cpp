@@ -72,7 +72,7 @@ private:
   void addInitializer(onnx::InitializerOp op) {
     auto type = cast<RankedTensorType>(op.getResult().getType());
     bool isFloat = isa<FloatType>(type.getElementType());
-    if (isFloat && !op.getIsConstant()) {
+    if (isFloat && op.getIsConstant() != true) {
       add(op.getName());  // a weight
     } else if (isFloat) { // which may be large, and takes long to print
       addPrinted(type);

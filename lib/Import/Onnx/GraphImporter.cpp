@@ -55,12 +55,14 @@ static std::optional<bool> isTrained(const ValueInfoProto &info) {
   return std::nullopt;
 }
 
-/// Whether gpuopt.export has noted that an initializer is a constant of the
-/// program, and not a weight: no state_dict() of the module has it.
-static bool isConstant(const ValueInfoProto &info) {
-  return llvm::any_of(info.metadata_props(), [](const auto &entry) {
-    return entry.key() == "gpuopt.constant" && entry.value() == "true";
-  });
+/// Returns what gpuopt.export has noted of an initializer: whether it is a
+/// constant of the program, as one is that no state_dict() of the module has,
+/// or a weight.
+static std::optional<bool> isConstant(const ValueInfoProto &info) {
+  for (const auto &entry : info.metadata_props())
+    if (entry.key() == "gpuopt.constant")
+      return entry.value() == "true";
+  return std::nullopt;
 }
 
 /// Returns the other names of an initializer that gpuopt.export has noted: a
@@ -105,8 +107,9 @@ void GraphImporter::collectValueInfo() {
     types.try_emplace(info.name(), &info.type());
     if (std::optional<bool> is = isTrained(info))
       trained[info.name()] = *is;
-    if (isConstant(info) && !trained.lookup(info.name()))
-      marked.insert(info.name());
+    if (std::optional<bool> is = isConstant(info);
+        is && !(*is && trained.lookup(info.name())))
+      constantInitializers[info.name()] = *is;
   }
   for (const ValueInfoProto &info : graph.output()) {
     types.try_emplace(info.name(), &info.type());
@@ -208,9 +211,10 @@ LogicalResult GraphImporter::importInitializers() {
                               << "' is sparse, which is not supported";
   for (int i = 0; i < graph.initializer_size(); ++i) {
     const std::string &name = graph.initializer(i).name();
-    bool isMarked = marked.contains(name);
-    FailureOr<TensorContent> content =
-        tensors.importInitializer(i, /*isConstant=*/isMarked);
+    auto isConstant = constantInitializers.find(name);
+    bool saysIt = isConstant != constantInitializers.end();
+    FailureOr<TensorContent> content = tensors.importInitializer(
+        i, /*isConstant=*/saysIt && isConstant->second);
     if (failed(content)) {
       result = failure();
       continue;
@@ -223,7 +227,9 @@ LogicalResult GraphImporter::importInitializers() {
                                     content->type);
     if (auto is = trained.find(name); is != trained.end())
       op.setTrained(is->second);
-    op.setIsConstant(isMarked && content->value);
+    // A constant that is too large to be inline is a weight.
+    if (saysIt && (content->value || !isConstant->second))
+      op.setIsConstant(isConstant->second);
     if (auto names = tied.find(name);
         names != tied.end() && failed(setTied(op, names->second)))
       result = failure();

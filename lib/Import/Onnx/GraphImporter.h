@@ -66,7 +66,7 @@ private:
   GraphOp graphOp;
   llvm::StringMap<const proto::TypeProto *> types; // given by the file
   llvm::StringMap<bool> trained; ///< Whether an initializer is a parameter.
-  llvm::StringSet<> marked;      ///< The initializers that are constants.
+  llvm::StringMap<bool> constantInitializers; ///< Whether one is a constant.
   llvm::StringMap<std::string>
       tied; ///< An initializer's other names in the module, as JSON.
   llvm::StringSet<> stopping;           ///< Values that no gradient passes.

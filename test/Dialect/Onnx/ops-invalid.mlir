@@ -107,13 +107,13 @@ onnx.node "A" in "ai.onnx"() : () -> ()
 
 // initializer (C4)
 // expected-error @below {{expects a constant to have a value, but got a place in a file}}
-%0 = onnx.initializer "a" constant at <"a", offset = 0, size = 4> : tensor<1xf32>
+%0 = onnx.initializer "a" constant true at <"a", offset = 0, size = 4> : tensor<1xf32>
 
 // -----
 
 // initializer (C4)
 // expected-error @below {{expects a constant not to be trained, but got 'trained true'}}
-%0 = onnx.initializer "a" constant trained true = dense<1.0> : tensor<1xf32>
+%0 = onnx.initializer "a" constant true trained true = dense<1.0> : tensor<1xf32>
 
 // -----
 

@@ -10,8 +10,8 @@ onnx.graph @net(%x: tensor<4x3x8x8xf32>) -> (tensor<4x16x8x8xf32>, !onnx.unknown
   %w = onnx.initializer "conv.weight" at <"net.onnx", offset = 96, size = 1728> : tensor<16x3x3x3xf32>
   // CHECK: %[[B:.*]] = onnx.initializer "b" = dense<5.000000e-01> : tensor<16xf32>
   %b = onnx.initializer "b" = dense<0.5> : tensor<16xf32>
-  // CHECK: onnx.initializer "inv_freq" constant trained false = dense<5.000000e-01> : tensor<2xf32>
-  %f = onnx.initializer "inv_freq" constant trained false = dense<0.5> : tensor<2xf32>
+  // CHECK: onnx.initializer "inv_freq" constant true trained false = dense<5.000000e-01> : tensor<2xf32>
+  %f = onnx.initializer "inv_freq" constant true trained false = dense<0.5> : tensor<2xf32>
   // CHECK: %[[NONE:.*]] = onnx.none : none
   %none = onnx.none : none
   // CHECK: %[[Y:.*]] = onnx.node "Conv"(%[[X]], %[[W]], %[[NONE]]) {group = 1 : i64, pads = array<i64: 1, 1, 1, 1>} as ["y"]

@@ -39,16 +39,17 @@ TEST(ModelHashTest, WeightsCountByTheirNames) {
 }
 
 TEST(ModelHashTest, ConstantsCountByTheirValues) {
-  const std::string hash = hashWith("\"w\" constant = dense<[1.0, 2.0]>");
-  EXPECT_EQ(hash, hashWith("\"v\" constant = dense<[1.0, 2.0]>"));
-  EXPECT_NE(hash, hashWith("\"w\" constant = dense<[1.0, 3.0]>"));
+  const std::string hash = hashWith("\"w\" constant true = dense<[1.0, 2.0]>");
+  EXPECT_EQ(hash, hashWith("\"v\" constant true = dense<[1.0, 2.0]>"));
+  EXPECT_NE(hash, hashWith("\"w\" constant true = dense<[1.0, 3.0]>"));
   EXPECT_NE(hash, hashWith("\"w\" = dense<[1.0, 2.0]>"));
 }
 
 TEST(ModelHashTest, ConstantsCountByTheirShapes) {
   EXPECT_NE(
-      hashWith("\"c\" constant = dense<[[1.0, 2.0]]>", "tensor<1x2xf32>"),
-      hashWith("\"c\" constant = dense<[[1.0], [2.0]]>", "tensor<2x1xf32>"));
-  EXPECT_NE(hashWith("\"c\" constant = dense<1.0>", "tensor<1xf32>"),
-            hashWith("\"c\" constant = dense<1.0>", "tensor<2xf32>"));
+      hashWith("\"c\" constant true = dense<[[1.0, 2.0]]>", "tensor<1x2xf32>"),
+      hashWith("\"c\" constant true = dense<[[1.0], [2.0]]>",
+               "tensor<2x1xf32>"));
+  EXPECT_NE(hashWith("\"c\" constant true = dense<1.0>", "tensor<1xf32>"),
+            hashWith("\"c\" constant true = dense<1.0>", "tensor<2xf32>"));
 }

@@ -342,10 +342,10 @@ LogicalResult InitializerOp::verify() {
     return emitOpError("expects ")
            << getSizeInBytes(type) << " bytes for " << type << ", but got "
            << getSourceAttr().getSizeInBytes();
-  if (getIsConstant() && !getValueAttr()) // (C4)
+  if (getIsConstant() == true && !getValueAttr()) // (C4)
     return emitOpError("expects a constant to have a value, but got a place "
                        "in a file");
-  if (getIsConstant() && getTrained() == true)
+  if (getIsConstant() == true && getTrained() == true)
     return emitOpError("expects a constant not to be trained, but got "
                        "'trained true'");
   return success();

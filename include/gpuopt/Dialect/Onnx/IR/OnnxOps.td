@@ -228,15 +228,17 @@ def Onnx_InitializerOp : Onnx_Op<"initializer", [Pure,
     most of a model's bytes, `source` says where the elements are, and whoever
     needs them reads them. If the file says whether the initializer is a
     parameter, `trained` repeats that, and `tied` has the other names under which
-    the exported module knows it. `constant` repeats that the file says that it
-    is a constant of the program: files of weights do not have it.
+    the exported module knows it. If the file says whether the initializer is a
+    constant of the program, which files of weights do not have, `constant`
+    repeats that; otherwise its elements and its uses tell.
 
     ```mlir
     %t = onnx.initializer "table" trained false = dense<[1.0, 2.0]> : tensor<2xf32>
     %w = onnx.initializer "fc.weight" at <"mlp.onnx", offset = 96, size = 1024> : tensor<128x2xf32>
     %b = onnx.initializer "fc.bias" = dense<0.0> : tensor<2xf32>
     %e = onnx.initializer "head.weight" trained true tied ["embedding.weight"] = dense<1.0> : tensor<4x2xf32>
-    %f = onnx.initializer "rotary.inv_freq" constant trained false = dense<[1.0, 0.01]> : tensor<2xf32>
+    %f = onnx.initializer "rotary.inv_freq" constant true trained false = dense<[1.0, 0.01]> : tensor<2xf32>
+    %s = onnx.initializer "rotary.scale" constant false trained false = dense<2.0> : tensor<f32>
     ```
 
     Constraints:
@@ -247,7 +249,7 @@ def Onnx_InitializerOp : Onnx_Op<"initializer", [Pure,
   }];
   let arguments = (ins StrAttr:$name, OptionalAttr<ElementsAttr>:$value,
       OptionalAttr<Onnx_FileAttr>:$source, OptionalAttr<BoolAttr>:$trained,
-      OptionalAttr<StrArrayAttr>:$tied, UnitAttr:$isConstant);
+      OptionalAttr<StrArrayAttr>:$tied, OptionalAttr<BoolAttr>:$isConstant);
   let results = (outs StaticShapeTensorOf<[AnyInteger, AnyFloat, AnyComplex]>:$result);
   let assemblyFormat = [{
     $name (`constant` $isConstant^)? (`trained` $trained^)? (`tied` $tied^)?
@@ -256,10 +258,10 @@ def Onnx_InitializerOp : Onnx_Op<"initializer", [Pure,
   let hasVerifier = 1;
   let builders = [
     OpBuilder<(ins "::llvm::StringRef":$name, "::mlir::ElementsAttr":$value), [{
-      build($_builder, $_state, value.getType(), name, value, FileAttr(), ::mlir::BoolAttr(), ::mlir::ArrayAttr(), false);
+      build($_builder, $_state, value.getType(), name, value, FileAttr(), ::mlir::BoolAttr(), ::mlir::ArrayAttr(), ::mlir::BoolAttr());
     }]>,
     OpBuilder<(ins "::llvm::StringRef":$name, "FileAttr":$source, "::mlir::RankedTensorType":$type), [{
-      build($_builder, $_state, type, name, ::mlir::ElementsAttr(), source, ::mlir::BoolAttr(), ::mlir::ArrayAttr(), false);
+      build($_builder, $_state, type, name, ::mlir::ElementsAttr(), source, ::mlir::BoolAttr(), ::mlir::ArrayAttr(), ::mlir::BoolAttr());
     }]>
   ];
   let extraClassDeclaration = [{
