@@ -16,6 +16,7 @@
 
 #include "gpuopt/Conversion/OnnxToNN/Passes.h"
 
+#include "Initializers.h"
 #include "NarrowTypes.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "llvm/ADT/SetVector.h"
@@ -44,7 +45,31 @@ private:
   void runOnOperation() override {
     if (failed(prepare()))
       return signalPassFailure();
+    nn::TensorBuilder b(graph.getLoc(), &getContext());
+    builder = &b;
+    convertNodes(b);
+    // A node may need the value of what would be a frozen weight.
+    while (!problems.empty() && kinds->makeConstants(failedNodes())) {
+      forget();
+      convertNodes(b);
+    }
+    remarkOnLoops();
+    if (!problems.empty())
+      return reportProblems();
+    if (failed(finishFunction(b)))
+      return signalPassFailure();
+    warnOfIdleDropouts();
+    remarkOnConstants();
+    remarkOnNeededConstants();
+    kinds.reset();
+    graph.erase();
+    eraseUnused();
+  }
+
+  /// Converts the whole graph, of which nothing is converted.
+  void convertNodes(nn::TensorBuilder &b) {
     createFunction();
+    state.freezeBatchNorm = batchNorm == "frozen";
     state.convertGraph = [this](Region &graph, ArrayRef<Converted> arguments,
                                 SmallVectorImpl<Converted> &results) {
       return convertGraph(graph, arguments, results);
@@ -53,22 +78,35 @@ private:
                             SmallVectorImpl<Converted> &results) {
       return tryGraph(graph, arguments, results);
     };
-    nn::TensorBuilder b(graph.getLoc(), &getContext());
     b.setInsertionPointToEnd(&function.getBody().front());
-    builder = &b;
+    b.setLoc(graph.getLoc());
     for (Value argument : graph.getBody().getArguments())
       makeConstantIfEmpty(b, values[argument].tensors.front());
     for (Operation &op : graph.getBody().front().without_terminator())
       convert(b, &op);
-    remarkOnLoops();
-    if (!problems.empty())
-      return reportProblems();
-    if (failed(finishFunction(b)))
-      return signalPassFailure();
-    warnOfIdleDropouts();
-    remarkOnConstants();
-    graph.erase();
-    eraseUnused();
+  }
+
+  /// Takes back all that was converted.
+  void forget() {
+    function.erase();
+    for (train::VariableOp variable :
+         llvm::make_early_inc_range(getOperation().getOps<train::VariableOp>()))
+      variable.erase();
+    state = {};
+    values.clear();
+    failedValues.clear();
+    variableAt.clear();
+    singleNumbers.clear();
+    symbols.clear();
+    problems.clear();
+  }
+
+  SmallVector<onnx::NodeOp> failedNodes() {
+    SmallVector<onnx::NodeOp> nodes;
+    for (const Problem &problem : problems)
+      if (problem.node)
+        nodes.push_back(problem.node);
+    return nodes;
   }
 
   /// Warns of Dropout nodes that drop nothing: they follow the specification,
@@ -120,6 +158,28 @@ private:
            << "$' trains the first";
   }
 
+  /// Says which weights of the file are constants because of nodes that need
+  /// their values.
+  void remarkOnNeededConstants() {
+    ArrayRef<InitializerKinds::Needed> needed = kinds->needed();
+    if (needed.empty())
+      return;
+    InFlightDiagnostic remark =
+        graph.emitRemark("frozen weights are constants, which no file of "
+                         "weights has, since nodes need their values: ");
+    constexpr size_t kMostNamed = 3;
+    llvm::interleaveComma(needed.take_front(kMostNamed), remark,
+                          [&](const InitializerKinds::Needed &each) {
+                            onnx::NodeOp node = each.by;
+                            onnx::InitializerOp weight = each.weight;
+                            remark << "'" << weight.getName() << "' for "
+                                   << node.getOpType() << " at '"
+                                   << node.getNodeName() << "'";
+                          });
+    if (needed.size() > kMostNamed)
+      remark << " and " << needed.size() - kMostNamed << " more";
+  }
+
   //===--------------------------------------------------------------------===//
   // The function
   //===--------------------------------------------------------------------===//
@@ -138,21 +198,17 @@ private:
       return getOperation().emitError("expects a regular expression for "
                                       "trained-params, but got '")
              << trainedParams << "': " << error;
-    state.freezeBatchNorm = batchNorm == "frozen";
     for (auto [argument, name] :
          llvm::zip(graph.getBody().getArguments(), graph.getInputNames()))
       if (isComplex(argument))
         return graph.emitError("input '")
                << cast<StringAttr>(name).getValue()
                << "': complex numbers are not supported";
-    for (auto initializer : graph.getBody().getOps<onnx::InitializerOp>()) {
-      initializers.insert(initializer.getName());
-      saysWhatIsTrained |= initializer.getTrained().has_value();
-    }
     if (!frozenParams.empty() && !llvm::Regex(frozenParams).isValid(error))
       return getOperation().emitError(
                  "expects a regular expression for frozen-params, but got '")
              << frozenParams << "': " << error;
+    kinds.emplace(graph, trainedParams, frozenParams);
     return success();
   }
 
@@ -228,100 +284,6 @@ private:
   // Initializers
   //===--------------------------------------------------------------------===//
 
-  /// Whether an initializer is a running statistic of batch normalisation,
-  /// which is state without a gradient.
-  static bool isRunningStatistic(onnx::InitializerOp op) {
-    return llvm::any_of(op->getUses(), [](OpOperand &use) {
-      auto node = dyn_cast<onnx::NodeOp>(use.getOwner());
-      return node && node.is("BatchNormalization") &&
-             use.getOperandNumber() >= 3;
-    });
-  }
-
-  /// Whether an initializer only configures nodes, as attributes do.
-  static bool isSetting(onnx::InitializerOp op) {
-    return !op->use_empty() && llvm::all_of(op->getUses(), [](OpOperand &use) {
-      auto node = dyn_cast<onnx::NodeOp>(use.getOwner());
-      return node &&
-             (node.is("Resize") || node.is("Upsample") || node.is("OneHot")) &&
-             use.getOperandNumber() >= 1;
-    });
-  }
-
-  /// A weight is a floating-point tensor of more than one element; a single
-  /// number is one only by its name or if the file says so, since exporters
-  /// leave constants as initializers too. What the file says is a constant is
-  /// one, unless training changes it.
-  bool isWeight(onnx::InitializerOp op) {
-    auto type = cast<RankedTensorType>(op.getResult().getType());
-    // Numbers of 4 and 8 bits are stored results of a quantisation.
-    if (!isa<FloatType>(type.getElementType()) || isSetting(op) ||
-        type.getElementTypeBitWidth() <= 8)
-      return false;
-    if (op.getIsConstant() && !isTrainedByFlag(op) && !isRunningStatistic(op))
-      return false;
-    if (type.getNumElements() > 1 || op.getTrained() == true ||
-        isTrainedByFlag(op))
-      return true;
-    StringRef last = op.getName().rsplit('.').second;
-    return llvm::is_contained(
-               {"weight", "bias", "scale", "gamma", "beta", "alpha"}, last) ||
-           isRunningStatistic(op);
-  }
-
-  /// Returns the initializer's name, and other names that the exported module
-  /// has for it. gpuopt.export notes these. TorchScript's exporter leaves an
-  /// Identity whose name has a dot and no slash, which no other value's name
-  /// has.
-  SmallVector<StringRef> namesOf(onnx::InitializerOp op) {
-    llvm::SetVector<StringRef> names;
-    names.insert(op.getName());
-    auto add = [&](StringRef name) {
-      if (!initializers.contains(name))
-        names.insert(name);
-    };
-    if (ArrayAttr tied = op.getTiedAttr())
-      for (StringAttr name : tied.getAsRange<StringAttr>())
-        add(name);
-    for (Operation *user : op->getUsers()) {
-      auto node = dyn_cast<onnx::NodeOp>(user);
-      if (!node || !node.is("Identity") || !node.getResultNamesAttr())
-        continue;
-      StringRef name = cast<StringAttr>(node.getResultNamesAttr()[0]);
-      if (name.contains('.') && !name.contains('/'))
-        add(name);
-    }
-    return names.takeVector();
-  }
-
-  bool matches(StringRef regex, onnx::InitializerOp op) {
-    return !regex.empty() && llvm::any_of(namesOf(op), [&](StringRef name) {
-      return llvm::Regex(regex).match(name);
-    });
-  }
-  bool isTrainedByFlag(onnx::InitializerOp op) {
-    return matches(trainedParams, op);
-  }
-  /// Whether the file or the user freezes an initializer.
-  bool isFrozen(onnx::InitializerOp op) {
-    return (op.getTrained() == false && !isTrainedByFlag(op)) ||
-           matches(frozenParams, op);
-  }
-
-  /// Whether the file may only have left out that an initializer is trained:
-  /// one that arithmetic reads, as the temperature of a model.
-  bool isOfUnknownUse(onnx::InitializerOp op) {
-    static const StringRef arithmetic[] = {"Add",   "Div",     "Expand", "Mul",
-                                           "PRelu", "Reshape", "Sub"};
-    return !saysWhatIsTrained &&
-           isa<FloatType>(getElementTypeOrSelf(op.getResult().getType())) &&
-           llvm::any_of(op->getUsers(), [](Operation *user) {
-             auto node = dyn_cast<onnx::NodeOp>(user);
-             return node && node.getDomain().empty() &&
-                    llvm::is_contained(arithmetic, node.getOpType());
-           });
-  }
-
   void convertInitializer(nn::TensorBuilder &b, onnx::InitializerOp op) {
     if (values.count(op.getResult())) // of a loop, at a later iteration
       return;
@@ -330,32 +292,29 @@ private:
     b.setInsertionPointToEnd(&function.getBody().front());
     auto type = cast<RankedTensorType>(op.getResult().getType());
     if (isComplex(op.getResult())) {
-      problems.push_back({op.getLoc(), "initializer '" + op.getName().str() +
-                                           "': complex numbers are not "
-                                           "supported"});
+      problems.push_back({"initializer '" + op.getName().str() +
+                              "': complex numbers are not supported",
+                          {}});
       failedValues.insert(op.getResult());
       return;
     }
-    if (!isWeight(op)) {
+    if (!kinds->isWeight(op)) {
       if (!op.getValue()) {
         problems.push_back(
-            {op.getLoc(),
-             "initializer '" + op.getName().str() +
+            {"initializer '" + op.getName().str() +
                  "': integers, and numbers of 8 bits, of this size are not "
-                 "supported"});
+                 "supported",
+             {}});
         return;
       }
       values[op.getResult()] = {
           {b.create<arith::ConstantOp>(cast<TypedAttr>(*op.getValue()))},
           false};
-      if (type.getNumElements() == 1 && isOfUnknownUse(op))
+      if (type.getNumElements() == 1 && kinds->isOfUnknownUse(op))
         singleNumbers.push_back(op.getName());
       return;
     }
-    auto kind = isRunningStatistic(op) ? train::VariableKind::Buffer
-                : isFrozen(op)         ? train::VariableKind::Frozen
-                                       : train::VariableKind::Parameter;
-    StringAttr name = variableFor(b, op, type, kind);
+    StringAttr name = variableFor(b, op, type, kinds->kindOf(op));
     b.setLoc(NameLoc::get(b.getStringAttr(op.getName())));
     values[op.getResult()] = {{b.create<train::ReadOp>(type, name.getValue())},
                               false};
@@ -366,7 +325,7 @@ private:
   StringAttr variableFor(nn::TensorBuilder &b, onnx::InitializerOp op,
                          RankedTensorType type, train::VariableKind kind) {
     StringAttr name = b.getStringAttr(op.getName());
-    ArrayAttr savedAs = b.getStrArrayAttr(namesOf(op));
+    ArrayAttr savedAs = b.getStrArrayAttr(kinds->namesOf(op));
     if (auto source = op.getSource())
       if (train::VariableOp &tied = variableAt[*source]) {
         SmallVector<Attribute> names(tied.getSavedAs().getValue());
@@ -463,13 +422,13 @@ private:
       return "";
     builder->setLoc(loc);
     failedValues = std::move(failedBefore);
-    std::string problem = problems[before].second;
-    problems.resize(before, {loc, ""});
+    std::string problem = problems[before].text;
+    problems.truncate(before);
     return problem;
   }
 
   void addProblem(onnx::NodeOp node, StringRef text) {
-    problems.push_back({node.getLoc(), describe(node) + ": " + text.str()});
+    problems.push_back({describe(node) + ": " + text.str(), node});
   }
 
   /// Adds results for a node that failed: tensors of the types that the file
@@ -561,8 +520,8 @@ private:
 
   void reportProblems() {
     std::string list;
-    for (auto &[loc, text] : problems)
-      list += "\n  " + text;
+    for (const Problem &problem : problems)
+      list += "\n  " + problem.text;
     graph.emitError("has ")
         << problems.size() << " node" << (problems.size() == 1 ? "" : "s")
         << " that cannot be converted:" << list
@@ -579,13 +538,16 @@ private:
   llvm::DenseMap<Value, Converted> values;
   llvm::DenseSet<Value> failedValues;
   llvm::DenseMap<Attribute, train::VariableOp> variableAt;
-  llvm::StringSet<> initializers; ///< Their names.
-  bool saysWhatIsTrained = false; ///< Whether the file does, of any of them.
+  std::optional<InitializerKinds> kinds;
   /// Initializers of one floating-point number that are constants although the
   /// file does not say so.
   SmallVector<StringRef> singleNumbers;
   llvm::StringSet<> symbols; ///< Of the variables and the function.
-  SmallVector<std::pair<Location, std::string>> problems;
+  struct Problem {
+    std::string text;
+    onnx::NodeOp node; ///< Null if it is of an initializer.
+  };
+  SmallVector<Problem> problems;
 };
 
 } // namespace

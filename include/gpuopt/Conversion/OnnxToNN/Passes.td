@@ -17,7 +17,8 @@ def ConvertOnnxToNN : Pass<"convert-onnx-to-nn", "::mlir::ModuleOp"> {
     operator builds its results from its operands, whose types are known by
     then. What depends on constants alone is computed: shape arithmetic,
     positions, masks. Floating-point initializers become `train.variable`s,
-    read once at the top of `func.func @forward`; the others constants. All
+    read once at the top of `func.func @forward`; the others constants, and so
+    do frozen weights where a node cannot be converted without their values. All
     nodes that cannot be converted are reported together.
 
     ```mlir

@@ -1,0 +1,78 @@
+//===- Initializers.h - What initializers are -------------------*- C++ -*-===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GPUOPT_LIB_CONVERSION_ONNXTONN_INITIALIZERS_H
+#define GPUOPT_LIB_CONVERSION_ONNXTONN_INITIALIZERS_H
+
+#include "gpuopt/Dialect/Onnx/IR/OnnxOps.h"
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace gpuopt {
+
+/// Tells which initializers of a graph are constants of the program, and which
+/// are variables of it.
+class InitializerKinds {
+public:
+  /// The regular expressions, which may be empty, are of names of initializers
+  /// to train and to keep as they are.
+  InitializerKinds(onnx::GraphOp graph, llvm::StringRef trainedParams,
+                   llvm::StringRef frozenParams);
+
+  /// Whether an initializer is a variable. A weight is a floating-point tensor
+  /// of more than one element; a single number is one only by its name or if
+  /// the file says so, since exporters leave constants as initializers too.
+  /// What the file says is a constant is one, unless training changes it.
+  bool isWeight(onnx::InitializerOp op) const;
+  /// Returns the kind of variable that a weight becomes.
+  train::VariableKind kindOf(onnx::InitializerOp weight) const;
+  /// Returns the initializer's name, and other names that the exported module
+  /// has for it. gpuopt.export notes these. TorchScript's exporter leaves an
+  /// Identity whose name has a dot and no slash, which no other value's name
+  /// has.
+  llvm::SmallVector<llvm::StringRef> namesOf(onnx::InitializerOp op) const;
+  /// Whether the file may only have left out that an initializer is trained:
+  /// one that arithmetic reads, as the temperature of a model.
+  bool isOfUnknownUse(onnx::InitializerOp op) const;
+
+  /// Makes constants of frozen weights for nodes that cannot be converted: of
+  /// those that decide their operands with nothing but constants and shapes. If
+  /// there are none, all that can be constants become such. Returns whether
+  /// there are any.
+  bool makeConstants(llvm::ArrayRef<onnx::NodeOp> failed);
+  /// A weight that is a constant because of a node.
+  struct Needed {
+    onnx::InitializerOp weight;
+    onnx::NodeOp by;
+  };
+  llvm::ArrayRef<Needed> needed() const { return neededWeights; }
+
+private:
+  bool matches(llvm::StringRef regex, onnx::InitializerOp op) const;
+  bool isTrainedByFlag(onnx::InitializerOp op) const {
+    return matches(trainedParams, op);
+  }
+  /// Whether a weight keeps its value, which is at hand.
+  bool canBeConstant(onnx::InitializerOp weight) const;
+  /// Returns the values that constants, shapes and weights that can be
+  /// constants decide.
+  llvm::DenseSet<mlir::Value> valuesOfConstants();
+  void makeConstant(onnx::InitializerOp weight, onnx::NodeOp by);
+
+  onnx::GraphOp graph;
+  std::string trainedParams, frozenParams;
+  llvm::StringSet<> names;        ///< The initializers'.
+  bool saysWhatIsTrained = false; ///< Whether the file does, of any of them.
+  llvm::SmallVector<Needed> neededWeights;
+  llvm::DenseSet<mlir::Operation *> neededConstants; ///< The same weights.
+};
+
+} // namespace gpuopt
+
+#endif // GPUOPT_LIB_CONVERSION_ONNXTONN_INITIALIZERS_H
