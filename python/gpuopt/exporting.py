@@ -7,6 +7,7 @@ import contextlib
 import inspect
 import json
 import logging
+import math
 import os
 import warnings
 from typing import Any, Iterator, Sequence
@@ -38,7 +39,8 @@ def export(
     buffers), and under which other names the module has those that are tied.
     What ``module.state_dict()`` lacks, as buffers with ``persistent=False``
     and tensors that the forward makes, are constants of the program: no file
-    of weights or checkpoint has them.
+    of weights or checkpoint has them. What it has is a weight, but for integers
+    and for what an operator needs as a constant.
 
     Warns of a module in evaluation mode that dropout or batch normalisation is
     active, and of buffers other than running statistics that the forward
@@ -288,7 +290,8 @@ def _mark_parameters(model: Any, module: Any, changed: Sequence[str]) -> None:
     """Notes of each floating-point initializer whether it is trained, the other
     names that it has in the module, and whether it is a constant: a tensor that
     is not in the module's state_dict under any name. A buffer that the forward
-    changes is none."""
+    changes is none. That a tensor is no constant goes without saying unless it
+    is a single number, as constants of the code are."""
     names: dict[int, list[str]] = {}
     parameters = dict(module.named_parameters(remove_duplicate=False))
     tensors = {**parameters, **dict(module.named_buffers(remove_duplicate=False))}
@@ -307,6 +310,8 @@ def _mark_parameters(model: Any, module: Any, changed: Sequence[str]) -> None:
                 value.metadata_props["gpuopt.tied"] = json.dumps(others)
             if not known and name not in changed:
                 value.metadata_props["gpuopt.constant"] = "true"
+            elif value.shape is not None and value.shape.is_static() and math.prod(value.shape) == 1:
+                value.metadata_props["gpuopt.constant"] = "false"
 
 
 def _stop_gradients(model: Any, names: Sequence[str]) -> None:

@@ -71,6 +71,8 @@ class Rotary(nn.Module):
         self.register_buffer("mask", torch.full((32, 32), -1e9).triu(1), persistent=False)
         self.register_buffer("places", torch.arange(32)[None])
         self.register_buffer("scale", torch.linspace(1, 2, 8))
+        self.register_buffer("temperature", torch.tensor(2.0))
+        self.shift = nn.Parameter(torch.tensor([0.5]), requires_grad=False)
         self.register_buffer("same", self.scale, persistent=False)
         self.register_buffer("calls", torch.zeros(8), persistent=False)
         self.table = torch.linspace(0, 1, 100)
@@ -83,7 +85,7 @@ class Rotary(nn.Module):
         angles = self.places[0, :n, None] * self.inv_freq
         first, second = x.chunk(2, -1)
         y = torch.cat([first * angles.cos() - second * angles.sin(), first * angles.sin() + second * angles.cos()], -1)
-        attention = (y @ y.transpose(1, 2) + self.mask[:n, :n]).softmax(-1)
+        attention = (y @ y.transpose(1, 2) / self.temperature + self.shift + self.mask[:n, :n]).softmax(-1)
         return (attention @ x).tanh().square().sum()
 
 
@@ -96,10 +98,12 @@ def test_what_no_state_dict_has_is_constant(tmp_path):
     trainer = Trainer(tmp_path / "model.onnx", tmp_path / "program", OPTIMIZATION_FOR_ONE_STEP, loss="none")
     # A buffer that the forward changes stays state, and a tied one is known by both names.
     assert set(trainer.initial_weights()) == {
-        "tokens.weight", "norm.weight", "norm.bias", "norm.running_mean", "norm.running_var", "scale", "same", "calls"
+        "tokens.weight", "norm.weight", "norm.bias", "norm.running_mean", "norm.running_var", "scale", "same", "calls",
+        "temperature", "shift",
     }
     with torch.no_grad():
         module.tokens.weight.normal_()
+        module.temperature.fill_(0.25)
     state = {name: tensor.numpy() for name, tensor in module.state_dict().items()} | {"calls": np.zeros(8, np.float32)}
     safetensors.write(tmp_path / "state.safetensors", state)
     flags = {"init_from": tmp_path / "state.safetensors", "init_strict": True, "learning_rate": 0, "max_steps": 1, "save_steps": 1}
