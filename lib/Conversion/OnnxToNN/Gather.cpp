@@ -52,7 +52,8 @@ static Value gatherByNumber(NodeConversion &c, int64_t axis) {
 }
 
 /// Optimizers may treat a parameter of which rows are taken as a table, also
-/// where these rows are a slice.
+/// where these rows are a slice, of which nothing else tells it later. Where
+/// nn.take reads them, train-build-step marks it.
 static void markTable(NodeConversion &c, Value table) {
   auto read = table.getDefiningOp<train::ReadOp>();
   auto module = read ? read->getParentOfType<ModuleOp>() : ModuleOp();

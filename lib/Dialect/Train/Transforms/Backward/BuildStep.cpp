@@ -155,7 +155,7 @@ private:
   }
 
   /// Marks the parameters whose rows nn.take reads, because an optimizer may
-  /// leave these to another one.
+  /// leave these to another one. Those whose rows are slices are marked before.
   void markTables() {
     forward.walk([&](nn::TakeOp take) {
       if (auto read = sourceOf(take.getTable()).getDefiningOp<ReadOp>())
