@@ -59,6 +59,16 @@ struct EarlierResultsTest : TrainerTest {
       tiny::update(ctx, memory);
     };
   }
+  // Runs anew, and leaves the folder as it is in the second step of three,
+  // where a kill would leave it.
+  void kill_in_second_step() {
+    static std::string out, killed;
+    out = folder / "a", killed = folder / "killed";
+    before_update(2, [] { copy(out, killed); });
+    ASSERT_EQ(run_anew(), 0) << error;
+    std::filesystem::remove_all(out);
+    std::filesystem::rename(killed, out);
+  }
   void write_program_that_waits(const std::string &next) const {
     std::filesystem::create_directories(next + "/program");
     std::filesystem::copy(folder / "start",

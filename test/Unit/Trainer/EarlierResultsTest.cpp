@@ -140,12 +140,7 @@ TEST_F(EarlierResultsTest, GoWithTheFirstCheckpoint) {
 }
 
 TEST_F(EarlierResultsTest, ArePutBackAfterAKill) {
-  static std::string out, killed;
-  out = folder / "a", killed = folder / "killed";
-  before_update(2, [] { copy(out, killed); });
-  ASSERT_EQ(run_anew(), 0) << error;
-  std::filesystem::remove_all(out);
-  std::filesystem::rename(killed, out); // as it was in the second step
+  ASSERT_NO_FATAL_FAILURE(kill_in_second_step());
   EXPECT_FALSE(has("model.safetensors"));
   EXPECT_TRUE(has(".gpuopt-earlier/model.safetensors"));
   // The next run finds them, and is refused as before.
@@ -181,12 +176,9 @@ TEST_F(EarlierResultsTest, GoAfterAKillBehindTheFirstCheckpoint) {
 
 // A script that restarts a killed run does so by --resume=auto.
 TEST_F(EarlierResultsTest, AKilledRunStartsAnew) {
-  static std::string out, killed;
-  out = folder / "a", killed = folder / "killed";
-  before_update(2, [] { copy(out, killed); });
-  ASSERT_EQ(run_anew(), 0) << error;
-  std::filesystem::remove_all(out);
-  std::filesystem::rename(killed, out); // as it was in the second step
+  ASSERT_NO_FATAL_FAILURE(kill_in_second_step());
+  static std::string out;
+  out = folder / "a";
   before_update(2, [] {
     EXPECT_TRUE(std::filesystem::exists(out + "/.gpuopt-earlier/checkpoint-4"));
     EXPECT_FALSE(std::filesystem::exists(out + "/model.safetensors"));
