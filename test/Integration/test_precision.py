@@ -176,7 +176,7 @@ def test_gradients_are_as_close_as_autocasts(exported, precision):
 # In chunks of the loss, whose backward must not wait for the others' forward.
 @pytest.mark.parametrize("name, batch, chunks", [("gpt2-small", 64, 1), ("gpt2-small", 64, 8), pytest.param("resnet50", 64, 1, marks=pytest.mark.full)])
 def test_activations_are_halved(name, batch, chunks, tmp_path):
-    case = export_case(name, tmp_path / "model.onnx")
+    export_case(name, tmp_path / "model.onnx")
     arena = {}
     for precision in ("fp32", "fp16", "bf16"):
         execute([find_driver(), "compile", tmp_path / "model.onnx", "-o", tmp_path / precision, "--target=host",
@@ -347,7 +347,7 @@ def test_budgets_hold(precision, tmp_path):
 def test_a_tight_budget_makes_half_precision_worth_more(tmp_path):
     """On the host's costs products in f16 are slower than in f32, so without a
     budget fewer tensors are in half precision than where each byte counts."""
-    case = export_case("gpt2-small", tmp_path / "model.onnx")
+    export_case("gpt2-small", tmp_path / "model.onnx")
 
     def half_counts(*flags) -> tuple[int, int]:
         # Attention that keeps its probabilities leaves most to gain.
@@ -361,14 +361,14 @@ def test_a_tight_budget_makes_half_precision_worth_more(tmp_path):
 
 def test_an_override_reaches_every_product(tmp_path):
     """Also those that took transposes in, and all of their gradients."""
-    case = export_case("gpt2-small", tmp_path / "model.onnx")
+    export_case("gpt2-small", tmp_path / "model.onnx")
     text = execute([find_driver(), "plan", tmp_path / "model.onnx", "--batch-size=8", "--precision=fp16", "--device=h200", "--precision-override=MatMul|Gemm=fp32"])
     assert re.findall(r"precision: [\w ]+: (\d+) of (\d+) products", text)[0][0] == "0", text
 
 
 @pytest.mark.full
 def test_at_most_three_prices_of_memory_are_tried(tmp_path):
-    case = export_case("gpt2-small", tmp_path / "model.onnx")
+    export_case("gpt2-small", tmp_path / "model.onnx")
     clusters = compile_to("clusters", tmp_path / "model.onnx", "--batch-size=8", "--inference=false", "--attention=expanded")
     (tmp_path / "clusters.mlir").write_text(clusters[clusters.index("module"):])
     text = execute([
@@ -387,7 +387,7 @@ def test_at_most_three_prices_of_memory_are_tried(tmp_path):
 @pytest.fixture(scope="module")
 def mlp(tmp_path_factory):
     model = tmp_path_factory.mktemp("mlp") / "model.onnx"
-    case = export_case("mlp", model)
+    export_case("mlp", model)
     return model
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Callable
 
-import numpy as np
 import torch
 from models import Case, Logits
-from zoo import BATCH, CLASSES, NO_DROPOUT, SMALL, images, timm, vision, without_torchvision
+from zoo import CLASSES, NO_DROPOUT, SMALL, images, timm, vision, without_torchvision
 from zoo_plain import normal, regression
 
 STAGES = dict(hidden_sizes=[16, 32], depths=[1, 1], num_labels=CLASSES)
