@@ -208,7 +208,7 @@ private:
       return getOperation().emitError(
                  "expects a regular expression for frozen-params, but got '")
              << frozenParams << "': " << error;
-    kinds.emplace(graph, trainedParams, frozenParams);
+    kinds.emplace(graph, trainedParams, frozenParams, storedWeights);
     return success();
   }
 

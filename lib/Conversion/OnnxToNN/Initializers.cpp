@@ -14,8 +14,11 @@ using namespace mlir;
 using namespace gpuopt;
 
 InitializerKinds::InitializerKinds(onnx::GraphOp graph, StringRef trainedParams,
-                                   StringRef frozenParams)
+                                   StringRef frozenParams,
+                                   ArrayRef<std::string> storedWeights)
     : graph(graph), trainedParams(trainedParams), frozenParams(frozenParams) {
+  for (const std::string &name : storedWeights)
+    this->storedWeights.insert(name);
   for (auto initializer : graph.getBody().getOps<onnx::InitializerOp>()) {
     names.insert(initializer.getName());
     saysWhatIsTrained |= initializer.getTrained().has_value();
@@ -47,6 +50,8 @@ bool InitializerKinds::isWeight(onnx::InitializerOp op) const {
   if (!isa<FloatType>(type.getElementType()) || isSetting(op) ||
       type.getElementTypeBitWidth() <= 8 || neededConstants.contains(op))
     return false;
+  if (isStored(op))
+    return true;
   if (op.getIsConstant() == true && !isTrainedByFlag(op) &&
       !isRunningStatistic(op))
     return false;
@@ -96,6 +101,13 @@ bool InitializerKinds::matches(StringRef regex, onnx::InitializerOp op) const {
   });
 }
 
+bool InitializerKinds::isStored(onnx::InitializerOp op) const {
+  return !storedWeights.empty() &&
+         llvm::any_of(namesOf(op), [&](StringRef name) {
+           return storedWeights.contains(name);
+         });
+}
+
 bool InitializerKinds::isOfUnknownUse(onnx::InitializerOp op) const {
   static const StringRef arithmetic[] = {"Add",   "Div",     "Expand", "Mul",
                                          "PRelu", "Reshape", "Sub"};
@@ -113,7 +125,8 @@ bool InitializerKinds::isOfUnknownUse(onnx::InitializerOp op) const {
 //===----------------------------------------------------------------------===//
 
 bool InitializerKinds::canBeConstant(onnx::InitializerOp weight) const {
-  return weight.getValue() && kindOf(weight) == train::VariableKind::Frozen;
+  return weight.getValue() && !isStored(weight) &&
+         kindOf(weight) == train::VariableKind::Frozen;
 }
 
 llvm::DenseSet<Value> InitializerKinds::valuesOfConstants() {

@@ -21,9 +21,11 @@ namespace gpuopt {
 class InitializerKinds {
 public:
   /// The regular expressions, which may be empty, are of names of initializers
-  /// to train and to keep as they are.
+  /// to train and to keep as they are. `storedWeights` are the names of what a
+  /// training has saved.
   InitializerKinds(onnx::GraphOp graph, llvm::StringRef trainedParams,
-                   llvm::StringRef frozenParams);
+                   llvm::StringRef frozenParams,
+                   llvm::ArrayRef<std::string> storedWeights);
 
   /// Whether an initializer is a variable. A weight is a floating-point tensor
   /// of more than one element; a single number is one only by its name or if
@@ -58,6 +60,9 @@ private:
   bool isTrainedByFlag(onnx::InitializerOp op) const {
     return matches(trainedParams, op);
   }
+  /// Whether a training has saved an initializer, which --trained-params may
+  /// have told it to train.
+  bool isStored(onnx::InitializerOp op) const;
   /// Whether a weight keeps its value, which is at hand.
   bool canBeConstant(onnx::InitializerOp weight) const;
   /// Returns the values that constants, shapes and weights that can be
@@ -67,6 +72,7 @@ private:
 
   onnx::GraphOp graph;
   std::string trainedParams, frozenParams;
+  llvm::StringSet<> storedWeights;
   llvm::StringSet<> names;        ///< The initializers'.
   bool saysWhatIsTrained = false; ///< Whether the file does, of any of them.
   llvm::SmallVector<Needed> neededWeights;

@@ -14,6 +14,7 @@
 #include "gpuopt/Dialect/Onnx/IR/OnnxOps.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/Pipelines/RegisterAll.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Regex.h"
@@ -106,19 +107,21 @@ LogicalResult Compilation::run(Phase phase) {
       return failure();
     for (auto graph : (*module).getOps<onnx::GraphOp>())
       graphName = nameOf(graph.getLoc());
-    modelHash = hashOfModel(*module);
-    // An input that has become a constant is one of this command alone.
-    if (options.import.constantInputs.empty())
-      graphHash = hashOfGraph(*module);
+    takeHashes(*module);
     return success();
   }
   if (phase == Phase::Clusters)
     chooseKernelOptions();
+  OwningOpRef<ModuleOp> imported;
+  if (phase == Phase::NN && !options.pipeline.legalise.trainedParams.empty())
+    imported = module->clone();
   PassManager passes(&context);
   addPhase(passes, phase,
            phase < Phase::Schedule ? kernelOptions : options.pipeline);
   if (failed(passes.run(*module)))
     return failure();
+  if (imported)
+    takeHashes(*imported);
   if (phase == Phase::NN &&
       (failed(checkParams("--frozen-params",
                           options.pipeline.legalise.frozenParams)) ||
@@ -129,6 +132,19 @@ LogicalResult Compilation::run(Phase phase) {
       phase == Phase::Precision && !isQuiet && !text.empty())
     addNote("precision: " + text);
   return phase == Phase::Precision ? takeCosts() : success();
+}
+
+void Compilation::takeHashes(ModuleOp imported) {
+  llvm::StringSet<> weights;
+  for (const std::string &name : options.pipeline.legalise.storedWeights)
+    weights.insert(name);
+  for (auto variable : (*module).getOps<train::VariableOp>())
+    weights.insert(variable.getSymName());
+  auto isTrained = [&](StringRef name) { return weights.contains(name); };
+  modelHash = hashOfModel(imported, isTrained);
+  // An input that has become a constant is one of this command alone.
+  if (options.import.constantInputs.empty())
+    graphHash = hashOfGraph(imported, isTrained);
 }
 
 void Compilation::chooseKernelOptions() {

@@ -49,6 +49,9 @@ public:
 
 private:
   mlir::LogicalResult run(Phase phase);
+  /// Hashes the module as it was imported. Of its constants, those are weights
+  /// that a file of weights has or that are variables of the module by now.
+  void takeHashes(mlir::ModuleOp imported);
   /// Chooses by which options kernels and precisions are chosen: as without a
   /// budget if what that leads to is within the budget, so that a budget that
   /// does not bind changes nothing.

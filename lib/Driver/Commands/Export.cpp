@@ -160,7 +160,9 @@ private:
     OnnxImportOptions import;
     import.usualBatchSize = 1;
     OwningOpRef<ModuleOp> module = importOnnxModel(model, context, import);
-    return module ? hashOfGraph(*module) : "";
+    // The file has what is trained by --trained-params as well.
+    auto isTrained = [&](StringRef name) { return weights.has(name.str()); };
+    return module ? hashOfGraph(*module, isTrained) : "";
   }
 
   FailureOr<std::optional<std::string>>

@@ -10,6 +10,7 @@
 #include "Files/DataFiles.h"
 #include "Files/JoinPath.h"
 #include "Files/OutputDirectory.h"
+#include "Files/TrainedWeights.h"
 #include "Flags/CudaDriver.h"
 #include "gpuopt/Driver/Driver.h"
 #include "gpuopt/predictor/result_folder.h"
@@ -50,6 +51,18 @@ static std::string lockFolder(const std::string &folder,
   return "";
 }
 
+/// Returns the names of the tensors in a file of weights if a training has
+/// written it; else none. What is wrong with the file is told by its readers.
+static std::vector<std::string> namesOfTrained(const DriverOptions &options) {
+  const std::string &given = options.emission.settings.weights,
+                    &file = given.empty() ? options.weights : given;
+  TrainedWeights weights;
+  if (file.empty() || !weights.load(file).empty() ||
+      (weights.graphHash().empty() && !weights.step()))
+    return {};
+  return weights.names();
+}
+
 int gpuopt::predictModel(const DriverOptions &options) {
   if (llvm::Error error = expectGpu(*options.target))
     return failure(std::move(error));
@@ -64,6 +77,9 @@ int gpuopt::predictModel(const DriverOptions &options) {
   DriverOptions compile = options;
   std::string program = joinPath(options.outputDir, kPredictorFolder);
   compile.outputDir = program;
+  // The training may have been told to train constants of the file.
+  compile.pipeline.legalise.storedWeights =
+      llvm::to_vector(namesOfTrained(options));
   if (int status = compileModel(compile)) {
     if (isNew)
       sys::fs::remove(options.outputDir); // unless something is in it

@@ -19,7 +19,8 @@ namespace {
 
 class ModelHasher {
 public:
-  explicit ModelHasher(bool hasSizes) : hasSizes(hasSizes) {}
+  ModelHasher(bool hasSizes, llvm::function_ref<bool(StringRef)> isTrained)
+      : hasSizes(hasSizes), isTrained(isTrained) {}
 
   std::string hash(onnx::GraphOp graph) {
     addGraph(graph.getBody());
@@ -72,7 +73,7 @@ private:
   void addInitializer(onnx::InitializerOp op) {
     auto type = cast<RankedTensorType>(op.getResult().getType());
     bool isFloat = isa<FloatType>(type.getElementType());
-    if (isFloat && op.getIsConstant() != true) {
+    if (isFloat && (op.getIsConstant() != true || isTrained(op.getName()))) {
       add(op.getName());  // a weight
     } else if (isFloat) { // which may be large, and takes long to print
       addPrinted(type);
@@ -85,25 +86,29 @@ private:
   }
 
   const bool hasSizes; ///< Whether the types of inputs and results count.
+  const llvm::function_ref<bool(StringRef)> isTrained;
   llvm::SHA256 sha;
   DenseMap<Value, size_t> numbers;
 };
 
 } // namespace
 
-static std::string hashOf(ModuleOp module, bool hasSizes) {
+static std::string hashOf(ModuleOp module, bool hasSizes,
+                          llvm::function_ref<bool(StringRef)> isTrained) {
   for (auto graph : module.getOps<onnx::GraphOp>())
     return std::string(kModelHashVersion) + ":" +
-           ModelHasher(hasSizes).hash(graph);
+           ModelHasher(hasSizes, isTrained).hash(graph);
   return "";
 }
 
-std::string gpuopt::hashOfModel(ModuleOp module) {
-  return hashOf(module, /*hasSizes=*/true);
+std::string gpuopt::hashOfModel(ModuleOp module,
+                                llvm::function_ref<bool(StringRef)> isTrained) {
+  return hashOf(module, /*hasSizes=*/true, isTrained);
 }
 
-std::string gpuopt::hashOfGraph(ModuleOp module) {
-  return hashOf(module, /*hasSizes=*/false);
+std::string gpuopt::hashOfGraph(ModuleOp module,
+                                llvm::function_ref<bool(StringRef)> isTrained) {
+  return hashOf(module, /*hasSizes=*/false, isTrained);
 }
 
 std::string gpuopt::whyOtherGraph(const std::string &weights,

@@ -9,6 +9,7 @@
 #define GPUOPT_LIB_DRIVER_FILES_MODELHASH_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include <string>
 
 namespace gpuopt {
@@ -17,13 +18,16 @@ namespace gpuopt {
 /// module after the phase `import`: of its operators, their attributes, what
 /// they read, and its constants. The values of weights and running statistics,
 /// which training changes, do not count, and neither do the names of nodes and
-/// files.
-std::string hashOfModel(mlir::ModuleOp module);
+/// files. `isTrained` tells of the name of what the file says is a constant
+/// whether it is a weight all the same, by --trained-params.
+std::string hashOfModel(mlir::ModuleOp module,
+                        llvm::function_ref<bool(llvm::StringRef)> isTrained);
 
 /// Returns the same without the types of the inputs and of what is computed, so
 /// that the size of a batch does not count. The trainer writes it into the
 /// files of weights (kGraphEntry).
-std::string hashOfGraph(mlir::ModuleOp module);
+std::string hashOfGraph(mlir::ModuleOp module,
+                        llvm::function_ref<bool(llvm::StringRef)> isTrained);
 
 /// Returns that weights were trained with the graph of the hash `trained`, but
 /// `model`, which was found beside them, has that of the hash `now`; nothing if

@@ -1,4 +1,5 @@
 // RUN: gpuopt-opt %s -convert-onnx-to-nn="trained-params=^learnt" | FileCheck %s --implicit-check-not=train.variable
+// RUN: gpuopt-opt %s -convert-onnx-to-nn="stored-weights=rotary.scale,other" | FileCheck %s --check-prefix=STORED
 
 // What the file says is a constant of the program is no variable, also a single
 // number that is called as a weight. It folds: here, the rows that are taken.
@@ -9,6 +10,9 @@
 // CHECK-DAG: train.variable @learnt parameter : tensor<2xf32>
 // CHECK-DAG: arith.constant dense<{{\[\[}}5.000000e+00, 6.000000e+00], {{.*}} : tensor<3x2xf32>
 // CHECK-DAG: arith.constant dense<5.000000e-01> : tensor<3x2xf32>
+// So is what a training has saved.
+// STORED: train.variable @rotary.scale frozen : tensor<f32>
+// STORED-NOT: train.variable @learnt
 onnx.graph @g(%x: tensor<3x2xf32>) -> (!onnx.unknown) attributes {inputNames = ["x"], opsets = {ai.onnx = 20 : i64}, outputNames = ["y"]} {
   %table = onnx.initializer "table" constant true trained false = dense<[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]> : tensor<3x2xf32>
   %scale = onnx.initializer "rotary.scale" constant true trained false = dense<0.5> : tensor<f32>

@@ -34,7 +34,9 @@ def ConvertOnnxToNN : Pass<"convert-onnx-to-nn", "::mlir::ModuleOp"> {
     Option<"frozenParams", "frozen-params", "std::string", "",
            "regular expression of the parameters to keep as they are">,
     Option<"trainedParams", "trained-params", "std::string", "",
-           "regular expression of the parameters to train whatever the file says of them">];
+           "regular expression of the parameters to train whatever the file says of them">,
+    ListOption<"storedWeights", "stored-weights", "std::string",
+               "names of tensors in the file of weights of a training, which are weights whatever the file says of them">];
   let dependentDialects = ["::gpuopt::nn::NNDialect", "::gpuopt::train::TrainDialect", "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect", "::mlir::func::FuncDialect"];
 }
