@@ -30,6 +30,20 @@ static bool describe(const WeightShape &weight, StateInfo &state) {
   return true;
 }
 
+/// Says that a file is not compared with a program, of which a tensor cannot be
+/// described. The trainer, to which the whole table of tensors is known, says
+/// nothing of what does not fit if gpuopt has started it.
+static std::string describeUnknown(const std::string &path,
+                                   const WeightShape &weight) {
+  return "'--init-from' '" + path +
+         "': it is not known before the run which tensors fit, because the "
+         "program has '" +
+         weight.name + "' with elements of " + weight.type + ", " +
+         std::to_string(weight.shape.size()) + " dimensions and " +
+         std::to_string(weight.savedAs.size()) +
+         " names; --init-strict has the run refuse a file that does not fit";
+}
+
 std::string gpuopt::whyNoWeightsIn(const std::string &path) {
   try {
     const MappedFile file(path);
@@ -49,15 +63,18 @@ StartFindings gpuopt::lookAtStart(const std::string &path,
     return {};
   const std::string others = describe_other_classes(path, classNames);
   std::vector<StateInfo> described(weights.size());
-  bool areKnown = true; // else the trainer will say what it makes of them
+  const WeightShape *unknown = nullptr;
   for (size_t i = 0; i < weights.size(); ++i)
-    areKnown &= describe(weights[i], described[i]);
+    if (!describe(weights[i], described[i]))
+      unknown = &weights[i];
   Table<StateInfo> states;
   states.data = described.data();
   states.count = int(described.size());
   StartFindings findings;
   try {
-    if (areKnown)
+    if (unknown && !isStrict)
+      findings.warnings.push_back(describeUnknown(path, *unknown));
+    if (!unknown)
       if (InitWeights found =
               match_init_weights(MappedFile(path), states, isStrict);
           !found.is_whole)
