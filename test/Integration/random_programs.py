@@ -128,10 +128,16 @@ class Reference:
         self.evaluation = Evaluation(graph.opset)
 
     def values(self, parameters: dict[str, np.ndarray], rounded: Callable[[Any], Any] = lambda value: value) -> list[np.ndarray]:
+        """The outputs. What depends on parameters is `rounded` after each node; the rest may be a shape."""
         known: dict[str, Any] = {"one": np.ones(1), **self.graph.buffers, **parameters}
+        varying = set(parameters)
         with np.errstate(all="ignore"):
             for node in self.graph.nodes:
-                known.update(zip(node.output, map(rounded, self.evaluation.run(node, known))))
+                results = self.evaluation.run(node, known)
+                if not varying.isdisjoint(node.input):
+                    varying.update(node.output)
+                    results = map(rounded, results)
+                known.update(zip(node.output, results))
         return [np.asarray(known[output.name]) for output in self.outputs]
 
     def loss(self, parameters: dict[str, np.ndarray]) -> float:
