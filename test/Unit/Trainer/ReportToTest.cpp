@@ -239,7 +239,20 @@ TEST_F(ReportToTest, GoesOnWhenTheDiskIsFull) {
 //===----------------------------------------------------------------------===//
 
 static StepProgress half_way() {
-  return {50, 100, 50, 3.25, 8, 2, 100, 5, 16, false, size_t(3) << 20, ""};
+  return {50,
+          100,
+          50,
+          3.25,
+          8,
+          2,
+          100,
+          5,
+          16,
+          false,
+          size_t(3) << 20,
+          "",
+          /*first_elapsed=*/0,
+          /*recent_ms=*/100};
 }
 
 TEST(Progress, IsALineWithoutATerminal) {
@@ -260,9 +273,11 @@ TEST(Progress, LeavesTheFirstStepOutOfTheTimeLeft) {
   Progress progress(/*every=*/1);
   now = half_way();
   now.step = now.done = 1;
+  now.ms = 50e3;
   now.elapsed = 50;
   progress.show(now);
   now.step = now.done = 11;
+  now.ms = 100;
   now.elapsed = 51;
   progress.show(now);
   const std::string told = testing::internal::GetCapturedStdout();
@@ -272,15 +287,53 @@ TEST(Progress, LeavesTheFirstStepOutOfTheTimeLeft) {
       << told;
 }
 
+TEST(Progress, TellsTheRateOfRecentSteps) {
+  RecentStepTime recent;
+  EXPECT_EQ(recent.mean_ms(), 0);
+  recent.add(5000);
+  EXPECT_EQ(recent.mean_ms(), 5000);
+  recent.add(100); // the first one no longer counts
+  EXPECT_EQ(recent.mean_ms(), 100);
+  for (int i = 0; i < 10000; i++)
+    recent.add(100);
+  EXPECT_NEAR(recent.mean_ms(), 100, 1e-6);
+  recent.add(500); // one step of a hundred recent ones
+  EXPECT_NEAR(recent.mean_ms(), 104, 1);
+  for (int i = 0; i < 400; i++) // 80 seconds
+    recent.add(200);
+  EXPECT_NEAR(recent.mean_ms(), 200, 2);
+  recent.add(60e3); // longer than the span: one of three steps
+  EXPECT_NEAR(recent.mean_ms(), (2 * 200 + 60e3) / 3, 2);
+}
+
+TEST(Progress, TakesRecentStepsForTheTimeLeft) {
+  testing::internal::CaptureStdout();
+  {
+    Progress progress(/*every=*/200);
+    StepProgress now = half_way();
+    now.steps = 400;
+    now.elapsed = 0;
+    for (now.step = now.done = 1; now.step <= 200; now.step++, now.done++) {
+      now.ms = now.step <= 100 ? 1000 : 500;
+      now.elapsed += now.ms / 1000 + 0.1; // of a validation
+      now.mean_ms = now.step <= 100 ? 1000 : 750;
+      progress.show(now);
+    }
+  }
+  // 200 steps of 0.5 + 0.1 s
+  EXPECT_EQ(testing::internal::GetCapturedStdout(),
+            "step 200/400  loss 3.2500  32 samples/s  501.7 ms  2:00 left\n");
+}
+
 TEST(Progress, DoesNotRoundFewOrShortToNothing) {
   StepProgress now = half_way();
-  now.ms = 1; // of this step; the line has the mean, as the rate does
-  now.mean_ms = 40000;
+  now.ms = 1; // of this step; the line has the recent mean, as the rate does
+  now.recent_ms = now.mean_ms = 40000;
   now.elapsed = 7384;
   EXPECT_EQ(
       progress_line(now),
       "step 50/100  loss 3.2500  0.40 samples/s  40000.0 ms  2:05:34 left");
-  now.mean_ms = 0.04;
+  now.recent_ms = now.mean_ms = 0.04;
   now.loss = 1.23456e-5;
   EXPECT_EQ(progress_line(now), "step 50/100  loss 1.235e-05  400000 samples/s "
                                 " 0.04 ms  2:05:34 left");

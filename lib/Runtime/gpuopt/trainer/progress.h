@@ -2,9 +2,9 @@
 // drawn over, and elsewhere a line for every --logging-steps steps. With
 // --logging-steps auto, a run has about 10 to 20 lines, the first and the last
 // step among them, but one for every 500 steps at least, which is the interval
-// of Hugging Face's Trainer. The rate and the milliseconds are those of the
-// steps so far; the first step counts only until there is another one. The time
-// left is told from the second step on.
+// of Hugging Face's Trainer. The rate and the milliseconds are recent ones
+// (RecentStepTime); the first step counts only until there is another one. The
+// time left is told from the second step on.
 //
 //   38% ━━━━━━━━────────────  4560/12000  loss 3.2145  1204 samples/s  6.6 ms
 //   (data 2%)  43.6 MiB  0:49 left
@@ -22,6 +22,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <string>
 
@@ -39,16 +40,43 @@ struct StepProgress {
   size_t allocated_bytes = 0;
   std::string losses;       // of several outputs, as "  aux_loss 0.1234"
   double first_elapsed = 0; // the part of elapsed that the first step took
+  double recent_ms = 0;     // of a step (RecentStepTime)
 
-  double rate() const { return mean_ms > 0 ? 1000 * each / mean_ms : 0; }
+  double rate() const { return recent_ms > 0 ? 1000 * each / recent_ms : 0; }
   const char *unit() const { return counts_tokens ? "tokens" : "samples"; }
   // What libraries do in a first step tells nothing of those that follow.
   bool knows_time_left() const { return done > 1 || step == steps; }
+  // The steps that are left take as long as the recent ones, and what lies
+  // between steps, as validations and checkpoints, as long as so far.
   int64_t seconds_left() const {
     const double each_step =
         (elapsed - first_elapsed) / double(std::max<int64_t>(done - 1, 1));
-    return int64_t(each_step * double(steps - step));
+    const double between = std::max(0.0, each_step - mean_ms / 1000);
+    return int64_t((recent_ms / 1000 + between) * double(steps - step));
   }
+};
+
+// The mean time of the recent steps: a step counts the less the longer ago it
+// was, so that those of about the last 10 seconds decide, but not fewer than
+// about three steps.
+class RecentStepTime {
+public:
+  // The first step is not like the others, and counts until there is another.
+  void add(double ms) {
+    constexpr double kSpanMs = 10e3, kLeastSteps = 3;
+    double kept = std::exp(-ms / kSpanMs);
+    if (kept * steps < kLeastSteps - 1)
+      kept = std::min(1.0, (kLeastSteps - 1) / steps);
+    if (count++ < 2)
+      kept = 0;
+    steps = kept * steps + 1;
+    sum_ms = kept * sum_ms + ms;
+  }
+  double mean_ms() const { return steps > 0 ? sum_ms / steps : 0; }
+
+private:
+  int64_t count = 0;
+  double steps = 0, sum_ms = 0; // sums of weights, and of weighted times
 };
 
 namespace detail {
@@ -79,8 +107,8 @@ inline std::string progress_line(const StepProgress &now) {
            static_cast<long long>(now.step), static_cast<long long>(now.steps),
            loss_text(now.loss).c_str());
   const std::string losses = text + now.losses;
-  return losses + "  " + detail::rate_text(now) + "  " + ms_text(now.mean_ms) +
-         detail::time_left_text(now);
+  return losses + "  " + detail::rate_text(now) + "  " +
+         ms_text(now.recent_ms) + detail::time_left_text(now);
 }
 
 // Returns the bar with its figures, of at most `columns` characters: the bar is
@@ -104,7 +132,7 @@ inline std::string progress_bar(const StepProgress &now, int columns) {
   add(detail::time_left_text(now));
   snprintf(text, sizeof text, " (data %.0f%%)",
            now.ms > 0 ? 100 * now.data_wait_ms / now.ms : 0.0);
-  add("  " + ms_text(now.mean_ms) + text);
+  add("  " + ms_text(now.recent_ms) + text);
   add("  " + human_bytes(double(now.allocated_bytes)));
   constexpr int kMostBar = 30;
   const int room = std::clamp(columns - 6 - int(figures.size()), 0, kMostBar);
@@ -147,6 +175,8 @@ public:
     if (now.done == 1)
       first_elapsed = now.elapsed;
     now.first_elapsed = first_elapsed;
+    recent.add(now.ms);
+    now.recent_ms = recent.mean_ms();
     if (!has_bar) {
       if (is_due(now))
         printf("%s\n", progress_line(now).c_str());
@@ -186,6 +216,7 @@ private:
   const bool has_bar;
   bool is_drawn = false;
   double first_elapsed = 0;
+  RecentStepTime recent;
   Clock::time_point drawn_at;
 };
 
