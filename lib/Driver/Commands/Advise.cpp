@@ -129,8 +129,9 @@ static void printVerdict(const JudgedRun &run, bool plansFollow) {
                              : verdict)
          << "\n";
   if (run.estimated.bound != run.verdict.bound && !run.estimated.bound.empty())
-    outs() << "without the profile it would be " << run.estimated.bound << ": "
-           << run.estimated.why << "; measured times count more\n";
+    outs() << "without the profile it would be " << run.estimated.bound << " ("
+           << run.estimated.basis << "): " << run.estimated.why
+           << "; measured times count more\n";
   printOthers(run.figures, run.plan ? budgetCostOf(*run.plan) : 0,
               estimates_hold(run.description.traits, run.figures));
   outs().flush();

@@ -140,7 +140,7 @@ TEST_F(ProfileTest, TellsMemoryAndVerdict) {
   EXPECT_NE(output.find("planned 4352 B ("), std::string::npos) << output;
   // The steps took no 30 seconds, and nobody asked for a profile.
   EXPECT_NE(output.find("\nverdict: "), std::string::npos) << output;
-  EXPECT_NE(output.find("-bound; gpuopt advise '" + folder / "out" +
+  EXPECT_NE(output.find("; gpuopt advise '" + folder / "out" +
                         "' says why, and what would help\n"),
             std::string::npos)
       << output;
@@ -260,7 +260,8 @@ struct VerdictTest : testing::Test {
 TEST_F(VerdictTest, TellsDataFirst) {
   measured.data_wait_ms = 18;
   EXPECT_EQ(text(),
-            "verdict: data-bound: data wait is 18 % of a step, 18.0 ms "
+            "verdict: data-bound (measured by the waits for data): data wait "
+            "is 18 % of a step, 18.0 ms "
             "of 100.0 ms; --num-workers 4: more threads prepare batches "
             "ahead (now 2); by estimate up to 18 % less time for as "
             "many samples");
@@ -279,11 +280,11 @@ TEST_F(VerdictTest, TellsDataFirst) {
 }
 
 TEST_F(VerdictTest, JudgesByEstimates) {
-  EXPECT_EQ(text(),
-            "verdict: memory-bound: calls that the memory's bandwidth "
-            "limits are 62 % of a step by estimate (a step took 100.0 "
-            "ms); --precision bf16: up to half the bytes; by estimate up "
-            "to 31 % less time for as many samples");
+  EXPECT_EQ(text(), "verdict: memory-bound (estimated from the rates of the "
+                    "device): calls that the memory's bandwidth "
+                    "limits are 62 % of a step of 100.0 ms; "
+                    "--precision bf16: up to half the bytes; by estimate up "
+                    "to 31 % less time for as many samples");
   // A plan with half precision would tell more exactly what it saves.
   const std::string before_plans =
       describe(judge(run, measured), /*plans_follow=*/true);
@@ -291,24 +292,30 @@ TEST_F(VerdictTest, JudgesByEstimates) {
   run.is_half = true;
   EXPECT_NE(text().find("none: a step moves its bytes"), std::string::npos);
   run.memory_ms = 20;
-  EXPECT_NE(text().find("compute-bound: calls that arithmetic limits are 75 %"),
+  EXPECT_NE(text().find("compute-bound (estimated from the rates of the "
+                        "device): calls that arithmetic limits are 75 %"),
             std::string::npos)
       << text();
   run.optimizer_ms = 24;
-  EXPECT_NE(text().find("optimizer-bound: updates are 30 %"), std::string::npos)
+  EXPECT_NE(text().find("optimizer-bound (estimated from the rates of the "
+                        "device): updates are 30 %"),
+            std::string::npos)
       << text();
   EXPECT_NE(text().find("by estimate up to 22 % less time"), std::string::npos)
       << text();
   run.optimizer_ms = 0;
   run.launches = 20000;
-  EXPECT_EQ(text(), "verdict: launch-bound: 20000 launches in a step of 100.0 "
+  EXPECT_EQ(text(), "verdict: launch-bound (estimated from the rates of the "
+                    "device): 20000 launches in a step of 100.0 "
                     "ms; --batch-size 32: more work in each launch");
   // Launches of 25 us are longer than they need be, if the device could take 5;
   // what shares its estimates have does not matter then.
   run.launches = 4000;
   run.limit_ms = 20;
   run.optimizer_ms = 10;
-  EXPECT_NE(text().find("launch-bound: 4000 launches"), std::string::npos)
+  EXPECT_NE(text().find("launch-bound (estimated from the rates of the "
+                        "device): 4000 launches"),
+            std::string::npos)
       << text();
   run.limit_ms = 30;
   EXPECT_NE(text().find("optimizer-bound"), std::string::npos) << text();
@@ -328,7 +335,8 @@ TEST_F(VerdictTest, NamesNoLimitThatIsFarFromTheStep) {
   run.launches = 20;
   measured.step_ms = 3.7;
   const std::string begin =
-      "verdict: no limit of the device is reached: by the rates of the device "
+      "verdict: no limit of the device is reached (estimated from the rates of "
+      "the device): by the rates of the device "
       "a step takes at least 0.17 ms, which is 5 % of the 3.7 ms that it "
       "took; the rest likely goes to ";
   EXPECT_EQ(
@@ -355,11 +363,17 @@ TEST_F(VerdictTest, NamesNoLimitThatIsFarFromTheStep) {
             std::string::npos)
       << text();
   EXPECT_FALSE(judge(run, measured).can_be_planned());
-  // A profile does not make the limits explain more.
+  // A profile does not make the limits explain more, but is told.
   run.launches = 20;
   measured.calls_ms = 3.5;
   measured.memory_ms = 3;
-  EXPECT_EQ(text().rfind(begin, 0), 0u) << text();
+  EXPECT_EQ(text().rfind("verdict: no limit of the device is reached (measured "
+                         "by the profile): calls take 3.5 ms of a step of 3.7 "
+                         "ms, but by the rates of the device a step takes at "
+                         "least 0.17 ms; the rest likely goes to waiting for",
+                         0),
+            0u)
+      << text();
   EXPECT_NE(text().find("launch; gpuopt calibrate tells whether"),
             std::string::npos)
       << text();
@@ -380,8 +394,9 @@ TEST_F(VerdictTest, NamesOtherProcessesBesideEachBound) {
   const std::string others =
       ", while other processes computed on 1.2 of 2 cores (37 involuntary "
       "context switches a step); ";
-  EXPECT_EQ(text(), "verdict: compute-bound: calls that arithmetic limits are "
-                    "75 % of a step by estimate (a step took 100.0 ms)" +
+  EXPECT_EQ(text(), "verdict: compute-bound (estimated from the rates of the "
+                    "device): calls that arithmetic limits are "
+                    "75 % of a step of 100.0 ms" +
                         others +
                         "end the other processes, or --target cuda on a "
                         "machine with a GPU");
@@ -417,7 +432,8 @@ TEST_F(VerdictTest, TakesNoSharesOfEstimatesThatAreTooLong) {
   measured.step_ms = 16;
   EXPECT_EQ(judge(run, measured).bound, "memory-bound");
   measured.step_ms = 15.9;
-  EXPECT_EQ(text(), "verdict: none: by the rates of the device a step takes at "
+  EXPECT_EQ(text(), "verdict: none (estimated from the rates of the device): "
+                    "by the rates of the device a step takes at "
                     "least 80.0 ms, but it took 15.9 ms: they are not the "
                     "rates of this device; gpuopt calibrate measures them");
   measured.calls_ms = 15; // those of a profile hold
@@ -438,12 +454,14 @@ TEST_F(VerdictTest, JudgesByAProfile) {
   EXPECT_DOUBLE_EQ(measured.memory_ms, 40);
   EXPECT_DOUBLE_EQ(measured.optimizer_ms, 10);
   EXPECT_DOUBLE_EQ(measured.short_ms, 0);
-  EXPECT_NE(text().find("limits are 67 % of a step by the profile (a step took "
-                        "100.0 ms)"),
+  EXPECT_NE(text().find(
+                "memory-bound (measured by the profile): calls that "
+                "the memory's bandwidth limits are 67 % of a step of 100.0 ms"),
             std::string::npos)
       << text();
   measured.short_ms = 30;
-  EXPECT_NE(text().find("launch-bound: calls that are hardly more than their "
+  EXPECT_NE(text().find("launch-bound (measured by the profile): calls that "
+                        "are hardly more than their "
                         "launch are 50 %"),
             std::string::npos)
       << text();

@@ -27,10 +27,12 @@ struct RunSummaryTest : testing::Test {
 };
 
 TEST_F(RunSummaryTest, ExplainsTheVerdictOfLongRunsAlone) {
-  const std::string brief = "\nverdict: data-bound; gpuopt advise '" +
+  const std::string brief = "\nverdict: data-bound (measured by the waits for "
+                            "data); gpuopt advise '" +
                             folder / "out" +
                             "' says why, and what would help\n",
-                    full = "\nverdict: data-bound: data wait is 50 % of a step";
+                    full = "\nverdict: data-bound (measured by the waits for "
+                           "data): data wait is 50 % of a step";
   const std::string shorter = said_after(29), longer = said_after(31);
   EXPECT_NE(shorter.find(brief), std::string::npos) << shorter;
   EXPECT_NE(longer.find(full), std::string::npos) << longer;
@@ -47,7 +49,8 @@ TEST_F(RunSummaryTest, ExplainsTheVerdictOfAProfile) {
   row.nanoseconds = 5e9;
   profile.rows.push_back(row);
   const std::string said = said_after(15, profile);
-  EXPECT_NE(said.find("\nverdict: data-bound: data wait is 50 % of a step"),
+  EXPECT_NE(said.find("\nverdict: data-bound (measured by the waits for data): "
+                      "data wait is 50 % of a step"),
             std::string::npos)
       << said;
 }

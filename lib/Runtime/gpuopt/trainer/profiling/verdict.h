@@ -66,6 +66,9 @@ struct Verdict {
   // The share of a step's time that it saves at most, for as many samples; 0:
   // not known.
   double gain = 0;
+  // Whether it is measured or estimated, and from what: "measured by the
+  // profile".
+  std::string basis = {};
   // Whether the flag is one of the compilation, so that a plan with it tells
   // more exactly what it saves.
   bool can_be_planned() const { return gain > 0 && bound != "data-bound"; }
@@ -299,19 +302,24 @@ inline Verdict judge_without_limit(const RunTraits &run,
             least + ", but it took " + ms_text(step) +
                 ": they are not the rates of this device",
             "gpuopt calibrate measures them"};
-  return {"no limit of the device is reached",
+  const char *kUnreached = "no limit of the device is reached";
+  if (has_profile)
+    return {kUnreached,
+            "calls take " + ms_text(measured.calls_ms) + " of a step of " +
+                ms_text(step) + ", but " + least +
+                "; the rest likely goes to " + describe_rest(run, measured),
+            help_with_rest(run, has_profile)};
+  return {kUnreached,
           least + ", which is " + share_text(run.limit_ms, step) + " of the " +
               ms_text(step) + " that it took; the rest likely goes to " +
               describe_rest(run, measured),
           help_with_rest(run, has_profile)};
 }
 
-} // namespace detail
-
 // Judges by the measured times and, where there is no profile, by shares of the
 // estimated ones.
-inline Verdict judge(const RunTraits &run, const RunFigures &measured) {
-  using namespace detail;
+inline Verdict judge_by_shares(const RunTraits &run,
+                               const RunFigures &measured) {
   constexpr double kMuchData = 0.1, kMuchUpdate = 0.3, kManyShort = 0.4;
   // What four times as many batches for each update save of the updates, and
   // batches of four times the size of the launches.
@@ -333,9 +341,7 @@ inline Verdict judge(const RunTraits &run, const RunFigures &measured) {
     return {};
   // The shares may be estimates; the time of a step is measured in any case.
   const std::string of_step =
-      std::string(" of a step by ") +
-      (has_profile ? "the profile" : "estimate") + " (a step took " +
-      ms_text(step) + ")" +
+      " of a step of " + ms_text(step) +
       (run.target == "host" ? text_beside_figure(run) : "");
   // Without a profile, a launch is short if the mean of all is.
   const double launches = double(std::max<int64_t>(run.launches, 1));
@@ -374,6 +380,26 @@ inline Verdict judge(const RunTraits &run, const RunFigures &measured) {
           help_with_compute(run)};
 }
 
+} // namespace detail
+
+// Judges a run, and says what the verdict rests on. A profile is preferred to
+// estimates.
+inline Verdict judge(const RunTraits &run, const RunFigures &measured) {
+  Verdict verdict = detail::judge_by_shares(run, measured);
+  if (verdict.bound == "data-bound")
+    verdict.basis = "measured by the waits for data";
+  else if (!verdict.bound.empty())
+    verdict.basis = measured.calls_ms > 0
+                        ? "measured by the profile"
+                        : "estimated from the rates of the device";
+  return verdict;
+}
+
+// Returns "verdict: compute-bound (measured by the profile)".
+inline std::string describe_bound(const Verdict &verdict) {
+  return "verdict: " + verdict.bound + " (" + verdict.basis + ")";
+}
+
 // Returns what the flag saves at most; nothing where that is not known.
 inline std::string describe_gain(const Verdict &verdict) {
   return verdict.gain > 0
@@ -386,10 +412,9 @@ inline std::string describe_gain(const Verdict &verdict) {
 // faster; nothing where too little is known.
 inline std::string describe_briefly(const Verdict &verdict,
                                     const std::string &run) {
-  return verdict.bound.empty()
-             ? ""
-             : "verdict: " + verdict.bound + "; gpuopt advise '" + run +
-                   "' says why, and what would help";
+  return verdict.bound.empty() ? ""
+                               : describe_bound(verdict) + "; gpuopt advise '" +
+                                     run + "' says why, and what would help";
 }
 
 // Returns the line for the terminal; nothing where too little is known. Plans
@@ -399,8 +424,8 @@ inline std::string describe(const Verdict &verdict, bool plans_follow = false) {
     return "";
   const std::string gain =
       plans_follow && verdict.can_be_planned() ? "" : describe_gain(verdict);
-  return "verdict: " + verdict.bound + ": " + verdict.why + "; " +
-         verdict.help + (gain.empty() ? "" : "; ") + gain;
+  return describe_bound(verdict) + ": " + verdict.why + "; " + verdict.help +
+         (gain.empty() ? "" : "; ") + gain;
 }
 
 } // namespace gpuopt
