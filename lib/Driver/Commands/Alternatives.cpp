@@ -7,6 +7,7 @@
 
 #include "Commands/Alternatives.h"
 
+#include "gpuopt/Driver/Driver.h"
 #include "gpuopt/Planning/Bytes.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
@@ -22,7 +23,8 @@ struct PlanFigures {
   bool fits = false;
   double milliseconds = 0; ///< Of a step, estimated.
   double addedPercent = 0, lowerBoundPercent = 0;
-  int64_t totalBytes = 0, persistentBytes = 0, plainArenaBytes = 0;
+  int64_t totalBytes = 0;
+  int64_t deviceBytes = 0; ///< What the device has of memory; 0: not known.
 };
 
 /// Plans alternatives one after the other, until the time is over.
@@ -35,11 +37,13 @@ public:
 
 private:
   std::optional<PlanFigures> figuresOf(ArrayRef<std::string> flags);
+  int64_t memoryOfHost() const;
   void tryPrecision();
   void tryBatch(int64_t times);
   void tryLargerBatch();
   void tryAccumulation();
   void tryBudget();
+  void tryLargerWithin(int64_t bytes);
   void tryWithoutBudget();
   void add(std::string flags, std::string text) {
     result.found.push_back({std::move(flags), std::move(text)});
@@ -71,6 +75,13 @@ private:
   std::string memoryOf(const PlanFigures &figures) const {
     return formatBytes(now.totalBytes) + " -> " +
            formatBytes(figures.totalBytes);
+  }
+  /// Returns what a plan may take of the device, on which others have a part;
+  /// 0: not known.
+  int64_t usableBytes() const { return now.deviceBytes / 10 * 9; }
+  bool fitsDevice(const PlanFigures &figures) const {
+    return figures.fits &&
+           (usableBytes() == 0 || figures.totalBytes <= usableBytes());
   }
   int64_t samples() const {
     return run.traits.batch_size * run.traits.accumulation_steps;
@@ -110,6 +121,17 @@ std::string Planning::costText(const PlanFigures &figures) const {
       .str();
 }
 
+/// Returns what is free on this machine for a run on the host; else 0.
+int64_t Planning::memoryOfHost() const {
+  if (run.traits.target != "host")
+    return 0;
+  Expected<FreeMemory> memory = measureFreeMemory(*find_target("host"));
+  if (memory)
+    return memory->budgetInBytes;
+  consumeError(memory.takeError());
+  return 0;
+}
+
 std::optional<PlanFigures> Planning::figuresOf(ArrayRef<std::string> flags) {
   if (!result.problem.empty() && planner.isOver())
     return std::nullopt;
@@ -132,12 +154,12 @@ std::optional<PlanFigures> Planning::figuresOf(ArrayRef<std::string> flags) {
       return memory->getInteger(name).value_or(0);
     };
     figures.totalBytes = bytes("total_bytes");
-    figures.persistentBytes = bytes("persistent_bytes");
-    figures.plainArenaBytes = bytes("plain_arena_bytes");
     figures.addedPercent = memory->getNumber("added_percent").value_or(0);
     figures.lowerBoundPercent =
         memory->getNumber("lower_bound_percent").value_or(0);
   }
+  figures.deviceBytes =
+      plan->getInteger("device_memory_bytes").value_or(memoryOfHost());
   if (result.device.empty())
     result.device = plan->getString("device").value_or("").str();
   return figures;
@@ -176,24 +198,44 @@ void Planning::tryAccumulation() {
                memoryOf(*longer)));
 }
 
+/// A budget costs time, so one is proposed only where the program takes more
+/// than the device has.
 void Planning::tryBudget() {
-  // Two thirds of the arena are less by enough to be worth a flag, and most
-  // models can do with them.
-  int64_t budget = now.persistentBytes + 2 * now.plainArenaBytes / 3;
-  if (4 * now.plainArenaBytes < now.totalBytes)
+  if (fitsDevice(now))
     return;
-  std::string flag = budgetFlag(budget);
+  std::string flag = budgetFlag(usableBytes());
   std::optional<PlanFigures> smaller = figuresOf({flag});
   if (!smaller || !smaller->fits)
     return;
   std::string words = flag;
   std::replace(words.begin(), words.end(), '=', ' ');
-  add(words, joined(costText(*smaller), ": ", changeOf(*smaller)));
+  add(words, joined(costText(*smaller), ": ",
+                    joined(changeOf(*smaller), ", ", memoryOf(*smaller))));
 }
 
+/// A larger batch is proposed where it gains time for each sample. Where it
+/// does not fit the device, the budget with which it does is proposed.
 void Planning::tryLargerBatch() {
+  constexpr double kGain = 0.97;
+  int64_t size = 2 * run.traits.batch_size;
+  std::optional<PlanFigures> larger =
+      figuresOf({"--batch-size=" + std::to_string(size)});
+  if (!larger)
+    return;
+  if (!fitsDevice(*larger))
+    return tryLargerWithin(usableBytes());
+  if (result.hasTimes &&
+      scaled(larger->milliseconds) / 2 > kGain * run.figures.step_ms)
+    return;
+  add("--batch-size " + std::to_string(size),
+      joined(timeText(*larger, 2, samplesText()), ", ", memoryOf(*larger)));
+}
+
+void Planning::tryLargerWithin(int64_t bytes) {
+  if (bytes <= 0)
+    return;
   int64_t batch = run.traits.batch_size;
-  std::string budget = budgetFlag(now.totalBytes);
+  std::string budget = budgetFlag(bytes);
   for (int64_t size : {2 * batch, batch + batch / 2}) {
     if (size <= batch)
       return;
@@ -219,7 +261,7 @@ void Planning::tryWithoutBudget() {
   std::optional<PlanFigures> free =
       figuresOf({"--memory-budget", "--activation-budget", "--allow-offload",
                  "--offload-bandwidth"});
-  if (free && free->fits)
+  if (free && fitsDevice(*free))
     add("no --memory-budget", joined(changeOf(*free), ", ", memoryOf(*free)));
 }
 
@@ -241,7 +283,8 @@ Alternatives Planning::plan() {
   tryWithoutBudget();
   if (now.addedPercent == 0) { // else there is a budget already
     tryBudget();
-    tryLargerBatch();
+    if (fitsDevice(now) && run.verdict.bound != "launch-bound")
+      tryLargerBatch();
   }
   return result;
 }

@@ -7,6 +7,7 @@
 
 #include "Report/PlanSummary.h"
 
+#include "gpuopt/Analysis/Costs/DeviceModel.h"
 #include "gpuopt/Planning/Bytes.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -173,6 +174,16 @@ static llvm::json::Array curveJson(ArrayRef<BudgetPoint> points) {
   return array;
 }
 
+/// Returns the memory of the whole device; 0 if it is not fixed.
+static int64_t deviceMemory(const DriverOptions &options) {
+  llvm::Expected<DeviceModel> model =
+      loadDeviceModel(options.pipeline.schedule.device);
+  if (model)
+    return model->memoryInBytes;
+  llvm::consumeError(model.takeError());
+  return 0;
+}
+
 llvm::json::Object PlanSummary::toJson(const DriverOptions &options) const {
   llvm::json::Object object;
   if (planned.status == 0) {
@@ -191,6 +202,8 @@ llvm::json::Object PlanSummary::toJson(const DriverOptions &options) const {
   }
   object["fits"] = planned.status == 0;
   object["device"] = options.pipeline.schedule.device;
+  if (int64_t bytes = deviceMemory(options))
+    object["device_memory_bytes"] = bytes;
   if (options.import.batchSize)
     object["batch_size"] = *options.import.batchSize;
   if (options.pipeline.schedule.memoryBudget > 0)
