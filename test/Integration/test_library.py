@@ -94,7 +94,7 @@ def check_c_caller(caller, trained, tmp_path):
     assert [float.fromhex(line) for line in lines[:STEPS]] == losses
     assert (tmp_path / "saved").read_bytes() == (path / "out" / "model.safetensors").read_bytes()
     inputs = f"its inputs are 'x' f32 [{BATCH}, 6], 'labels' i64 [{BATCH}]"
-    missing = "cannot read 'missing.safetensors': No such file or directory"
+    missing = "there is no file or folder 'missing.safetensors'"
     said = dict(line.split(": ", 1) for line in lines[STEPS:])
     assert said["size"] == f"1 input 'labels' needs {8 * BATCH} bytes, i64 [{BATCH}], but got {8 * BATCH - 4}"
     assert said["name"] == f"1 the program has no input 'nothing'; {inputs}"

@@ -133,7 +133,7 @@ def test_best_classes(model, program, tmp_path):
     (dict(labels="y.npy"), "'--labels' applies only to programs that train, but this one was compiled with --inference"),
     (dict(learning_rate=1), "'--learning-rate' applies only to programs that train"),
     (dict(token_type="uint8", outputs="logits"), "'--token-type' describes files of tokens, but --tokens is not given"),
-    (dict(weights="none.safetensors", outputs="logits"), "cannot read 'none.safetensors'"),
+    (dict(weights="none.safetensors", outputs="logits"), "there is no file or folder 'none.safetensors'"),
 ])
 def test_bad_flags(model, program, tmp_path, flags, error):
     folder, _ = model

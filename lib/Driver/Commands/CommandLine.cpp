@@ -15,6 +15,7 @@
 #include "Report/SettingsPage.h"
 #include "gpuopt/Analysis/Precision/PrecisionPolicy.h"
 #include "gpuopt/Version.h"
+#include "gpuopt/device/missing_path.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
@@ -151,7 +152,8 @@ static int usageStatus() { return diffCommand() ? kNotCompared : 1; }
 static int usage(const std::string &what) {
   StringRef command = givenCommand().getName();
   errs() << "gpuopt: error: " << what;
-  if (!StringRef(what).contains("--") && !StringRef(what).ends_with("?"))
+  if (!StringRef(what).contains("--") && !StringRef(what).ends_with("?") &&
+      !StringRef(what).contains(kNoSuchPath))
     errs() << "; see gpuopt " << command << (command.empty() ? "" : " ")
            << "--help";
   errs() << "\n";
@@ -278,6 +280,8 @@ int gpuopt::driverMain(int count, char **given) {
                         collectRun, collectModel, collectPrecision})
     if (Error error = collect(options))
       return usage(std::move(error));
+  if (Error error = checkModelExists())
+    return usage(std::move(error));
   if (planCommand())
     return planModel(options);
   if (predictCommand())

@@ -13,6 +13,7 @@
 #include "Report/RunDiff.h"
 #include "gpuopt/Driver/Runs.h"
 #include "gpuopt/Target/Cxx/PlanVersion.h"
+#include "gpuopt/device/missing_path.h"
 #include "gpuopt/device/time_text.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_names.h"
 #include "gpuopt/trainer/folder_marks.h"
@@ -203,7 +204,7 @@ static constexpr StringLiteral kWhatIsCompared =
 
 static Expected<Kind> kindOf(StringRef path) {
   if (!sys::fs::exists(path))
-    return createStringError("there is no '" + path + "'");
+    return createStringError(describe_missing(path.str()));
   if (!sys::fs::is_directory(path)) {
     if (path.ends_with(".safetensors"))
       return Kind::Weights;

@@ -18,6 +18,7 @@
 #include "gpuopt/Import/Onnx/ReplaceWeights.h"
 #include "gpuopt/Pipelines/RegisterAll.h"
 #include "gpuopt/Support/CheckOutput.h"
+#include "gpuopt/device/missing_path.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_names.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -126,7 +127,7 @@ private:
   /// Finds the model of a run, and reads the weights; returns what is wrong.
   std::string load() {
     if (!llvm::sys::fs::exists(options.run))
-      return "there is no '" + options.run + "'";
+      return describe_missing(options.run);
     if (std::string why = whyNoWeights(options.run, options.averages);
         !why.empty())
       return why;

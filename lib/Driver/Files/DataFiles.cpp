@@ -23,8 +23,9 @@ using namespace gpuopt;
 Error gpuopt::checkReadable(StringRef flag, StringRef path) {
   Expected<sys::fs::file_t> file = sys::fs::openNativeFileForRead(path);
   if (!file)
-    return createStringError("--" + flag + ": cannot read '" + path +
-                             "': " + toString(file.takeError()));
+    return createStringError(
+        "--" + flag + ": " +
+        toString(unreadable(path, errorToErrorCode(file.takeError()))));
   sys::fs::closeFile(*file);
   if (sys::fs::is_directory(path))
     return createStringError(

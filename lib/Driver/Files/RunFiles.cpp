@@ -9,6 +9,7 @@
 
 #include "Files/JoinPath.h"
 #include "gpuopt/Target/Cxx/PlanVersion.h"
+#include "gpuopt/device/missing_path.h"
 #include "gpuopt/trainer/folder_marks.h"
 #include "gpuopt/trainer/profiling/profile_files.h"
 #include "llvm/Support/FileSystem.h"
@@ -23,11 +24,16 @@ static std::string profileOf(StringRef run) {
   return joinPath(joinPath(run, kProfileFolder), kProfileFile);
 }
 
+Error gpuopt::unreadable(StringRef file, std::error_code code) {
+  if (is_missing(code.value()))
+    return createStringError(describe_missing(file.str()));
+  return createStringError("cannot read '" + file + "': " + code.message());
+}
+
 Expected<json::Value> gpuopt::readJson(const std::string &file) {
   auto buffer = MemoryBuffer::getFile(file);
   if (!buffer)
-    return createStringError("cannot read '" + file +
-                             "': " + buffer.getError().message());
+    return unreadable(file, buffer.getError());
   // A command may have bytes that are not UTF-8, and no reader of JSON takes
   // them.
   Expected<json::Value> value =
@@ -59,11 +65,11 @@ bool gpuopt::hasFile(StringRef run, StringRef name) {
 }
 
 Error gpuopt::checkIsRun(StringRef folder) {
+  if (!sys::fs::exists(folder))
+    return createStringError(describe_missing(folder.str()));
   if (!sys::fs::is_directory(folder))
-    return createStringError(sys::fs::exists(folder)
-                                 ? "'" + folder +
-                                       "' is a file, but a run is a folder"
-                                 : "there is no folder '" + folder + "'");
+    return createStringError("'" + folder +
+                             "' is a file, but a run is a folder");
   if (!sys::fs::exists(joinPath(folder, kResultsMark)) &&
       !sys::fs::exists(joinPath(folder, kMetricsFile)))
     return createStringError("'" + folder +

@@ -15,6 +15,10 @@
 
 namespace gpuopt {
 
+/// Says why a file cannot be read; what does not exist is told as everywhere,
+/// by describe_missing().
+llvm::Error unreadable(llvm::StringRef file, std::error_code code);
+
 /// Reads a file of JSON. Bytes that are not UTF-8 are read as U+FFFD.
 llvm::Expected<llvm::json::Value> readJson(const std::string &file);
 

@@ -8,6 +8,7 @@
 #include "Files/RunMetrics.h"
 
 #include "Files/JoinPath.h"
+#include "Files/RunFiles.h"
 #include "gpuopt/trainer/advice.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -86,8 +87,7 @@ Expected<RunMetrics> gpuopt::readMetrics(StringRef run) {
   std::string file = joinPath(run, kMetricsFile);
   auto buffer = MemoryBuffer::getFile(file);
   if (!buffer)
-    return createStringError("cannot read '" + file +
-                             "': " + buffer.getError().message());
+    return unreadable(file, buffer.getError());
   RunMetrics metrics;
   StringRef rest = (*buffer)->getBuffer();
   while (!rest.empty()) {

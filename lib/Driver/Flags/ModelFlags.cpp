@@ -168,8 +168,7 @@ static Error collectConstantInput(StringRef text, OnnxImportOptions &options) {
 Error gpuopt::checkModelExists() {
   sys::fs::file_status status;
   std::error_code code = sys::fs::status(model, status);
-  return code ? createStringError(model + ": cannot be read: " + code.message())
-              : Error::success();
+  return code ? unreadable(model, code) : Error::success();
 }
 
 Error gpuopt::collectModel(DriverOptions &options) {

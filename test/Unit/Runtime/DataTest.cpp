@@ -101,10 +101,29 @@ TEST(Npy, SaysWhatIsWrong) {
             "'" + folder / "x.npy" +
                 "' has shape [3, 3, 6148914691236517206], but 'x' needs "
                 "[samples, 2]");
-  EXPECT_NE(error_of([&] {
-              NpySource(folder / "none.npy", kPairs);
-            }).find("No such file"),
-            std::string::npos);
+  EXPECT_EQ(error_of([&] { NpySource(folder / "none.npy", kPairs); }),
+            "there is no file or folder '" + folder / "none.npy'");
+}
+
+TEST(MissingPath, NamesWhatWasProbablyMeant) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "run");
+  for (const char *name : {"model.onnx", "run/x.npy", "run/tokens.bin"})
+    write_file(folder / name, "");
+  for (const auto &[given, meant] :
+       std::vector<std::pair<std::string, std::string>>{
+           {"modle.onnx", "model.onnx"},
+           {"model", "model.onnx"},
+           {"model.onx", "model.onnx"},
+           {"rum", "run"},
+           {"rum/x.npy", "run/x.npy"},
+           {"run/token.bin", "run/tokens.bin"}})
+    EXPECT_EQ(describe_missing(folder / given),
+              "there is no file or folder '" + folder / given +
+                  "'; did you mean '" + folder / meant + "'?");
+  for (const char *given : {"rum/y.onnx", "weights.npy", "model.onnx/x"})
+    EXPECT_EQ(describe_missing(folder / given),
+              "there is no file or folder '" + folder / given + "'");
 }
 
 // An IDX file's header; `code` is that of its type.

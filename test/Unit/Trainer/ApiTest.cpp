@@ -324,7 +324,7 @@ TEST_F(ApiTest, SaysWhatIsWrongWithFiles) {
   ASSERT_EQ(create(), GPUOPT_OK) << gpuopt_last_error();
   const std::string none = folder / "none";
   EXPECT_EQ(refusal(gpuopt_load(p, none.c_str()), GPUOPT_FAILED),
-            "cannot read '" + none + "': No such file or directory");
+            "there is no file or folder '" + none + "'");
   EXPECT_EQ(invalid(gpuopt_save_checkpoint(p, folder.path.c_str())),
             "'" + folder.path +
                 "' exists and is no checkpoint; choose another folder");

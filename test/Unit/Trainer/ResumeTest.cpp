@@ -262,7 +262,8 @@ TEST(NoCheckpoint, IsTheOneWithTheNearestName) {
   TemporaryFolder folder;
   std::filesystem::create_directories(folder / "run/checkpoint-40");
   auto meant = [&](const std::string &path) {
-    const std::string none = "--resume: there is no '" + folder / path + "'",
+    const std::string none = "--resume: there is no file or folder '" +
+                             folder / path + "'",
                       why = why_no_checkpoint(folder / path);
     EXPECT_EQ(why.substr(0, none.size()), none);
     return why.substr(none.size());

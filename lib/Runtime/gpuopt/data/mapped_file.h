@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gpuopt/device/error.h"
+#include "gpuopt/device/missing_path.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -36,10 +37,12 @@ public:
     const int file = open(path.c_str(), O_RDONLY);
     struct stat status;
     if (file < 0 || fstat(file, &status) != 0) {
-      const std::string why = strerror(errno);
+      const int error = errno;
       if (file >= 0)
         close(file);
-      throw Error("cannot read '" + path + "': " + why);
+      throw Error(is_missing(error)
+                      ? describe_missing(path)
+                      : "cannot read '" + path + "': " + strerror(error));
     }
     if (S_ISDIR(status.st_mode)) {
       close(file);

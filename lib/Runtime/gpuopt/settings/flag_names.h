@@ -1,6 +1,8 @@
 // Finds the flag that a user probably means by a name that no flag has.
 #pragma once
 
+#include "gpuopt/device/edit_distance.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <string>
@@ -198,27 +200,6 @@ std::string instead_of_others(std::string_view name, const Names &names) {
            std::find(names.begin(), names.end(), known.needs) != names.end()))
         return std::string(known.instead);
   return "";
-}
-
-// Returns how many letters must be inserted, removed, replaced or exchanged
-// with the next one.
-inline size_t edit_distance(std::string_view from, std::string_view to) {
-  // Distances of the first i letters from the first j, and of i - 1 and i - 2.
-  std::vector<size_t> row(to.size() + 1), before, twice_before;
-  for (size_t j = 0; j <= to.size(); j++)
-    row[j] = j;
-  for (size_t i = 1; i <= from.size(); i++) {
-    twice_before = std::exchange(before, row);
-    row[0] = i;
-    for (size_t j = 1; j <= to.size(); j++) {
-      row[j] = std::min({before[j - 1] + (from[i - 1] != to[j - 1]),
-                         before[j] + 1, row[j - 1] + 1});
-      if (i > 1 && j > 1 && from[i - 1] == to[j - 2] &&
-          from[i - 2] == to[j - 1])
-        row[j] = std::min(row[j], twice_before[j - 2] + 1);
-    }
-  }
-  return row.back();
 }
 
 // Returns the flag for a name of others, with its value if that is known too,

@@ -2,7 +2,7 @@
 // and which steps of an earlier course of the run come again.
 #pragma once
 
-#include "gpuopt/settings/flag_names.h"
+#include "gpuopt/device/missing_path.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_names.h"
 #include "gpuopt/trainer/folder_marks.h"
 
@@ -13,43 +13,6 @@
 namespace gpuopt {
 
 namespace detail {
-
-// Returns the entry of a folder whose name is spelled nearest to another one;
-// empty if none is near.
-inline std::string nearest_entry(const std::filesystem::path &folder,
-                                 const std::string &name) {
-  std::error_code code;
-  std::filesystem::directory_iterator at(folder.empty() ? "." : folder, code),
-      end;
-  std::pair<size_t, std::string> nearest(name.size() / 3 + 1, "");
-  for (; !code && at != end; at.increment(code)) {
-    const std::string other = at->path().filename().string();
-    nearest = std::min(nearest, {edit_distance(name, other), other});
-  }
-  return nearest.second;
-}
-
-// Returns the path that a misspelt one probably means: the first part that does
-// not exist is replaced by the entry with the nearest name. Empty if there is
-// none, or if what follows does not exist there.
-inline std::string path_meant_by(const std::string &path) {
-  std::error_code code;
-  std::filesystem::path found;
-  bool is_replaced = false;
-  for (const auto &part : std::filesystem::path(path).lexically_normal()) {
-    if (std::filesystem::exists(found / part, code)) {
-      found /= part;
-      continue;
-    }
-    const std::string name =
-        is_replaced ? "" : nearest_entry(found, part.string());
-    if (name.empty())
-      return "";
-    found /= name;
-    is_replaced = true;
-  }
-  return found.string();
-}
 
 inline std::string why_no_checkpoint_in_run(const std::string &run) {
   const auto found = finished_checkpoints_in(run);
@@ -75,11 +38,8 @@ inline std::string why_no_checkpoint_in_run(const std::string &run) {
 // is probably meant. Empty if there is one, or a part of one.
 inline std::string why_no_checkpoint(const std::string &path) {
   std::error_code code;
-  if (!std::filesystem::exists(path, code)) {
-    const std::string meant = detail::path_meant_by(path);
-    return "--resume: there is no '" + path + "'" +
-           (meant.empty() ? "" : "; did you mean '" + meant + "'?");
-  }
+  if (!std::filesystem::exists(path, code))
+    return "--resume: " + describe_missing(path);
   if (!std::filesystem::is_directory(path, code))
     return "--resume: '" + path +
            "' is a file, but a checkpoint is a folder, such as '" +
