@@ -326,12 +326,12 @@ def check_compilation(graph: Graph, folder: Path) -> bool:
     path = folder / f"{graph.name}.onnx"
     onnx.save(model, path)
     compile_within_limits(path, folder / "compiled", **flags)
-    said = compile_within_limits(path, folder / "compiled", activation_budget=1, **flags)
+    said = compile_within_limits(path, folder / "compiled", activation_budget="1B", **flags)
     smallest = smallest_budget(said)
     if smallest:
         if choices.random() < 0.2:
             flags["allow_offload"] = True
-        compile_within_limits(path, folder / "compiled", activation_budget=int(smallest * choices.uniform(1, 2)), **flags)
+        compile_within_limits(path, folder / "compiled", activation_budget=f"{int(smallest * choices.uniform(1, 2))}B", **flags)
     return smallest is not None
 
 
@@ -355,14 +355,14 @@ class Program:
         return Step(before, self.run(trainer).weights)
 
     def least_budget(self) -> int | None:
-        return smallest_budget(compile_within_limits(self.model, self.folder / "least", activation_budget=1, **self.flags))
+        return smallest_budget(compile_within_limits(self.model, self.folder / "least", activation_budget="1B", **self.flags))
 
     def check_budget(self, plain: Step) -> None:
         """Work that is done again gives the same bits."""
         budget = self.least_budget()
         if budget is None:
             raise Finding("a budget of 1 byte is met, or the error does not say which can be")
-        again = self.step("within", activation_budget=budget)
+        again = self.step("within", activation_budget=f"{budget}B")
         for name, value in plain.after.items():
             if value.tobytes() != again.after[name].tobytes():
                 raise Finding(f"{name} has other bits within {budget} bytes, off by {np.abs(value - again.after[name]).max():.3g}")

@@ -142,7 +142,7 @@ def test_another_plan_of_the_same_state(model, scaled, files, tmp_path):
     np.testing.assert_allclose(half.losses, whole.losses[SAVED:], rtol=1e-2)  # of halves: 2^-11 in each tensor
     assert half.metrics[0]["loss_scale"] == 64
 
-    smaller = build(model, tmp_path / "smaller", memory_budget=plain.plan()["total_bytes"] - 1)
+    smaller = build(model, tmp_path / "smaller", memory_budget=f"{plain.plan()['total_bytes'] - 1}B")
     assert smaller.plan()["total_bytes"] < plain.plan()["total_bytes"]
     cut_after(tmp_path / "whole", SAVED)
     assert_same(whole, run(smaller, tmp_path / "whole", files, resume="auto"))

@@ -103,7 +103,7 @@ static std::string budgetFlag(int64_t bytes) {
         std::pair("KiB", int64_t(1) << 10)})
     if (bytes >= 16 * size || bytes % size == 0)
       return formatv("--memory-budget={0}{1}", bytes / size, unit).str();
-  return formatv("--memory-budget={0}", bytes).str();
+  return formatv("--memory-budget={0}B", bytes).str();
 }
 
 /// Returns two texts with a separator between them, or the one that is there.

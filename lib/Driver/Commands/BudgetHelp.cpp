@@ -82,7 +82,8 @@ std::optional<int64_t> Trials::bytesWith(const Flags &flags) {
             "--kernels",
             "--any-schedule=true"};
   if (int64_t budget = options.pipeline.schedule.memoryBudget)
-    all.push_back("--memory-budget=" + std::to_string(budget)); // not "auto"
+    // In bytes, as "auto" may stand for others by then.
+    all.push_back("--memory-budget=" + std::to_string(budget) + "B");
   all.insert(all.end(), flags.begin(), flags.end());
   Expected<json::Object> plan = planner.plan(all);
   if (!plan) {

@@ -74,8 +74,9 @@ private:
 
 /// Plans within a budget that may be met. Returns false if there is no time.
 bool CurvePlanner::plan(int64_t budget) {
-  Expected<json::Object> plan = planner.plan(
-      {"--memory-budget=" + std::to_string(budget), "--activation-budget"});
+  Expected<json::Object> plan =
+      planner.plan({"--memory-budget=" + std::to_string(budget) + "B",
+                    "--activation-budget"});
   if (!plan) {
     std::string problem = toString(plan.takeError());
     if (planner.isOver())

@@ -100,6 +100,21 @@ static Expected<double> rateOf(const cl::opt<std::string> &option) {
   return double(*bytes);
 }
 
+/// Reads a budget. A small number without a unit is no number of bytes that
+/// anybody means: those of the smallest programs are given with a B.
+static Expected<int64_t> budgetOf(const cl::opt<std::string> &option) {
+  constexpr int64_t kLeastWithoutUnit = 64 << 10, kLeastMebibytes = 128;
+  Expected<int64_t> bytes = bytesOf(option);
+  StringRef text = option;
+  bool hasUnit = text.find_first_not_of("0123456789.") != StringRef::npos;
+  if (!bytes || *bytes == 0 || hasUnit || *bytes >= kLeastWithoutUnit)
+    return bytes;
+  return createStringError("--" + option.ArgStr + ": " + Twine(*bytes) +
+                           " bytes are too few for a program; did you mean " +
+                           text + (*bytes < kLeastMebibytes ? "GiB" : "MiB") +
+                           "? (" + text + "B is taken as it is)");
+}
+
 /// Returns the budget that --memory-budget=auto stands for, and prints it.
 static Expected<int64_t> freeBytes(const TargetInfo &target) {
   Expected<FreeMemory> memory = measureFreeMemory(target);
@@ -120,7 +135,7 @@ static Error collectSchedule(train::ScheduleOptions &options) {
                              {&activationBudget, &options.activationBudget}}) {
     Expected<int64_t> given = flag == &memoryBudget && memoryBudget == "auto"
                                   ? freeBytes(givenTarget())
-                                  : bytesOf(*flag);
+                                  : budgetOf(*flag);
     if (!given)
       return given.takeError();
     *bytes = *given;
