@@ -593,5 +593,26 @@ TEST(ProfileTable, NamesManyNodesInShort) {
             "h.*.fc and 1 more");
 }
 
+TEST(ProfileTable, ExplainsRowsAboveTheLimit) {
+  KeyAverages profile;
+  profile.target = "host";
+  profile.limits_device = "old";
+  profile.steps = 1;
+  profile.rows = {{"gemm", "", "forward", 1, 40e6, 1e6, 1e9, 40e6, 1, 1},
+                  {"copy", "", "forward", 1, 20e6, 8e6, 0, 25e6, 1, 1}};
+  const std::string above = "above 100%, data comes from caches, or these rates"
+                            " are lower than this machine's, which 'gpuopt "
+                            "calibrate' measures\n",
+                    limits = "% of limit: by the rates of 'old'";
+  EXPECT_NE(table_of(profile).find("125.00%"), std::string::npos);
+  EXPECT_NE(table_of(profile).find(limits + "; " + above), std::string::npos)
+      << table_of(profile);
+  // The row is not shown, or is not above it.
+  EXPECT_NE(table_of(profile, /*most=*/1).find(limits + "\n"),
+            std::string::npos);
+  profile.rows[1].limit_ns = 20e6;
+  EXPECT_NE(table_of(profile).find(limits + "\n"), std::string::npos);
+}
+
 } // namespace
 } // namespace gpuopt

@@ -189,8 +189,10 @@ function showPrecision(parent, run) {
 function showProfile(parent, run) {
   const part = section(parent, "Profile", "profile"), profile = run.profile;
   const total = profile.rows.reduce((sum, row) => sum + row.ns, 0) || 1;
+  const above = profile.rows.some((row) => row.limit_ns > row.ns)
+    ? "; above 100 %, data comes from caches, or these rates are lower than this machine's, which 'gpuopt calibrate' measures" : "";
   make("p", { text: `${profile.steps} steps on ${profile.device}, ${timeText(profile.step_ns / 1e6 / profile.steps)} a step; ` +
-                    `the share of the limit is by the rates of '${profile.limits_device}'.` }, part);
+                    `the share of the limit is by the rates of '${profile.limits_device}'${above}.` }, part);
   table(part, [
     { name: "name", of: (row) => row.name, kind: "words" },
     { name: "time, %", of: (row) => (100 * row.ns) / total, text: (value) => value.toFixed(2), kind: "number" },

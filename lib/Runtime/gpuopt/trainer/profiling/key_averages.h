@@ -104,6 +104,11 @@ inline std::string format_table(const std::vector<TableRow> &rows) {
   return text + dashes;
 }
 
+// Explains rows of more than 100 % of the limit.
+constexpr char kAboveLimit[] =
+    "; above 100%, data comes from caches, or these rates are lower than this "
+    "machine's, which 'gpuopt calibrate' measures";
+
 inline std::string shortened(const std::string &text, size_t most) {
   return text.size() <= most ? text : text.substr(0, most - 3) + "...";
 }
@@ -117,6 +122,7 @@ inline std::string table_of(const KeyAverages &averages, size_t most = 0) {
   const bool is_host = averages.target == "host";
   const std::string unit = is_host ? "CPU" : "CUDA";
   const double total = averages.total_ns(), steps = double(averages.steps);
+  bool is_above = false; // whether a row is faster than the limit
   std::vector<TableRow> rows{{"Name", "Self " + unit + " %", "Self " + unit,
                               unit + " time avg", "# of Calls", "Total MB",
                               "GB/s", "Total MFLOPs", "GFLOP/s", "% of limit",
@@ -124,6 +130,7 @@ inline std::string table_of(const KeyAverages &averages, size_t most = 0) {
   for (const KeyAverage &row : averages.rows) {
     if (most > 0 && rows.size() > most)
       break;
+    is_above |= row.limit_ns > row.nanoseconds;
     rows.push_back(
         {shortened(row.name, kNameWidth), percent_text(row.nanoseconds, total),
          profile_time(row.nanoseconds),
@@ -152,8 +159,8 @@ inline std::string table_of(const KeyAverages &averages, size_t most = 0) {
               " a step, " + percent_text(time, total) + "\n";
   }
   if (!averages.limits_device.empty())
-    text += "% of limit: by the rates of '" + averages.limits_device +
-            "'; above 100% where data comes from caches\n";
+    text += "% of limit: by the rates of '" + averages.limits_device + "'" +
+            (is_above ? kAboveLimit : "") + "\n";
   if (!averages.times_by.empty())
     text += "times: by " + averages.times_by + "\n";
   return text;
