@@ -30,6 +30,15 @@ static std::string commandsWith(StringRef flag, const cl::SubCommand &command) {
   return text;
 }
 
+/// Whether a flag is one for developers of LLVM, which no user means.
+static bool isOfLibraries(const cl::Option &option) {
+  bool isGeneric = any_of(option.Categories, [](const cl::OptionCategory *of) {
+    return of->getName() == "Generic Options";
+  });
+  return option.getOptionHiddenFlag() == cl::ReallyHidden ||
+         (isGeneric && option.getOptionHiddenFlag() == cl::Hidden);
+}
+
 static std::string describeUnknownFlag(StringRef name,
                                        cl::SubCommand &command) {
   if (std::string others = commandsWith(name, command); !others.empty())
@@ -40,7 +49,8 @@ static std::string describeUnknownFlag(StringRef name,
                       " does not take it; leave it out");
   std::vector<std::string> names;
   for (auto &[flag, option] : cl::getRegisteredOptions(command))
-    names.push_back(flag.str());
+    if (!isOfLibraries(*option))
+      names.push_back(flag.str());
   std::string meant = flag_meant_by(name, names),
               error = "there is no flag --" + name.str();
   if (std::string instead = instead_of_others(name, names); !instead.empty())
@@ -55,7 +65,8 @@ static std::string commandMeantBy(StringRef name) {
   std::vector<std::string> names{"help"}, longer;
   for (cl::SubCommand *command : allCommands())
     names.push_back(command->getName().str());
-  if (std::string nearest = flag_meant_by(name, names); !nearest.empty())
+  if (std::string nearest = nearest_name(std::string_view(name), names);
+      !nearest.empty())
     return nearest;
   copy_if(names, std::back_inserter(longer), [&](StringRef command) {
     return name.size() > 1 && command.starts_with(name);

@@ -202,20 +202,75 @@ std::string instead_of_others(std::string_view name, const Names &names) {
   return "";
 }
 
-// Returns the flag for a name of others, with its value if that is known too,
-// or the flag closest to a misspelt name; empty if there is none.
+// Returns the name that is spelled nearest to a misspelt one; empty if none is
+// near.
 template <class Names>
-std::string flag_meant_by(std::string_view name, const Names &names) {
+std::string nearest_name(std::string_view name, const Names &names) {
+  std::pair<size_t, std::string_view> closest(name.size() / 3 + 1, "");
+  for (const auto &known : names)
+    closest = std::min(closest,
+                       {edit_distance(name, known), std::string_view(known)});
+  return std::string(closest.second);
+}
+
+namespace detail {
+
+// Returns the shortest names that begin with a text or, with `inside`, in which
+// a later word does: "save-best or --save-steps". Empty if the text is too
+// short to tell, or if there are none.
+template <class Names>
+std::string names_begun_by(std::string_view text, const Names &names,
+                           bool inside) {
+  constexpr size_t kLeastLetters = 3, kMostNames = 3;
+  const std::string word = (inside ? "-" : "") + std::string(text);
+  std::vector<std::pair<size_t, std::string>> found;
+  for (const std::string &name : names) {
+    const size_t at = name.find(word);
+    if (text.size() >= kLeastLetters &&
+        (inside ? at != std::string::npos : at == 0))
+      found.emplace_back(name.size(), name);
+  }
+  std::sort(found.begin(), found.end());
+  std::string list;
+  for (size_t i = 0; i < std::min(found.size(), kMostNames); i++)
+    list += (list.empty() ? "" : " or --") + found[i].second;
+  return list;
+}
+
+// Returns the flag that a name of others stands for, with its value if that is
+// known too; empty if the name or the flag is unknown.
+template <class Names>
+std::string ours_for(std::string_view name, const Names &names) {
   for (const auto &known : kNamesOfOthers)
     if (is_same_name(known.others, name) &&
         std::find(names.begin(), names.end(), known.ours) != names.end())
       return std::string(known.ours) + (known.value.empty() ? "" : "=") +
              std::string(known.value);
-  std::pair<size_t, std::string_view> closest(name.size() / 3 + 1, "");
-  for (const std::string &flag : names)
-    closest =
-        std::min(closest, {edit_distance(name, flag), std::string_view(flag)});
-  return std::string(closest.second);
+  return "";
+}
+
+} // namespace detail
+
+// Returns the flag that a name was probably meant to be: that for a name of
+// others, the nearest spelling of either, or the flags of which the name is the
+// beginning, or that of a later word. Empty if there is none.
+template <class Names>
+std::string flag_meant_by(std::string_view name, const Names &names) {
+  constexpr size_t kLeastLetters = 4; // in which one may be wrong
+  std::vector<std::string_view> near_others;
+  for (const auto &known : kNamesOfOthers)
+    if (name.size() >= kLeastLetters && edit_distance(name, known.others) == 1)
+      near_others.push_back(known.others);
+  std::string meant = detail::ours_for(name, names);
+  if (meant.empty())
+    meant = nearest_name(name, names);
+  if (meant.empty())
+    meant = detail::names_begun_by(name, names, /*inside=*/false);
+  for (const std::string_view other : near_others)
+    if (meant.empty())
+      meant = detail::ours_for(other, names);
+  return meant.empty() ? detail::names_begun_by(name, names, /*inside=*/true)
+                       : meant;
 }
 
 } // namespace gpuopt
