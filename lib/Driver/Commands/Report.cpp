@@ -5,13 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Commands/BudgetCurve.h"
 #include "Commands/Process.h"
-#include "Commands/RunPlanner.h"
 #include "Files/JoinPath.h"
 #include "Files/SourceModel.h"
 #include "Report/RunPage.h"
 #include "gpuopt/Driver/Runs.h"
-#include "gpuopt/Planning/Bytes.h"
 #include "gpuopt/Support/CheckOutput.h"
 #include "gpuopt/Support/WriteFile.h"
 #include "gpuopt/Target/Cxx/PlanVersion.h"
@@ -41,100 +40,6 @@ static Expected<json::Array> readCurve(const std::string &file) {
   return std::move(*curve);
 }
 
-namespace {
-/// Finds what budgets cost a run's program, as far as there is time: budgets
-/// far from each other come first.
-class CurvePlanner {
-public:
-  explicit CurvePlanner(const RunPlanner &planner) : planner(planner) {}
-
-  /// Returns the points, from the largest budget down. Fails if not even the
-  /// program without a budget can be planned.
-  Expected<json::Array> plan();
-  /// Returns how many budgets there was no time for.
-  int missing() const { return left; }
-  /// Returns what is wrong with the budgets that could not be planned.
-  ArrayRef<std::string> failures() const { return failed; }
-
-private:
-  struct Point {
-    int64_t budget = 0, total = 0;
-    double added = 0, bound = 0;
-  };
-  bool plan(int64_t budget);
-  json::Array toJson();
-
-  const RunPlanner &planner;
-  std::vector<Point> points;
-  int64_t unmet = 0; ///< The largest budget that is known not to be met.
-  int left = 0;
-  std::vector<std::string> failed;
-};
-} // namespace
-
-/// Plans within a budget that may be met. Returns false if there is no time.
-bool CurvePlanner::plan(int64_t budget) {
-  Expected<json::Object> plan =
-      planner.plan({"--memory-budget=" + std::to_string(budget) + "B",
-                    "--activation-budget"});
-  if (!plan) {
-    std::string problem = toString(plan.takeError());
-    if (planner.isOver())
-      return false;
-    failed.push_back(planning::formatBytes(budget) + ": " + problem);
-    return true;
-  }
-  const json::Object *memory = plan->getObject("memory");
-  if (!plan->getBoolean("fits").value_or(false) || !memory) {
-    int64_t limit = plan->getInteger("lower_limit_bytes").value_or(0);
-    unmet = std::max({unmet, budget, limit - 1});
-    return true;
-  }
-  points.push_back({budget, memory->getInteger("total_bytes").value_or(0),
-                    memory->getNumber("added_percent").value_or(0),
-                    memory->getNumber("lower_bound_percent").value_or(0)});
-  return true;
-}
-
-Expected<json::Array> CurvePlanner::plan() {
-  // Eighths of the arena that a step has without a budget.
-  constexpr int kEighths[] = {4, 2, 6, 1, 3, 5, 7};
-  Expected<json::Object> plain =
-      planner.plan({"--memory-budget", "--activation-budget", "--allow-offload",
-                    "--offload-bandwidth"});
-  if (!plain)
-    return plain.takeError();
-  const json::Object *memory = plain->getObject("memory");
-  int64_t top = memory ? memory->getInteger("total_bytes").value_or(0) : 0;
-  int64_t arena = memory ? memory->getInteger("arena_bytes").value_or(0) : 0;
-  points.push_back({top, top, 0, 0});
-  for (int eighths : kEighths) {
-    int64_t budget = top - arena + arena * eighths / 8;
-    if (budget > unmet && (left > 0 || !plan(budget)))
-      ++left;
-  }
-  return toJson();
-}
-
-/// A budget takes the plan of a smaller one that costs less: it fits as well.
-json::Array CurvePlanner::toJson() {
-  llvm::sort(points, [](const Point &a, const Point &b) {
-    return a.budget < b.budget;
-  });
-  for (size_t i = 1; i < points.size(); ++i)
-    if (points[i].added > points[i - 1].added) {
-      points[i].added = points[i - 1].added;
-      points[i].total = points[i - 1].total;
-    }
-  json::Array curve;
-  for (const Point &point : llvm::reverse(points))
-    curve.push_back(json::Object{{"budget_bytes", point.budget},
-                                 {"total_bytes", point.total},
-                                 {"added_percent", point.added},
-                                 {"lower_bound_percent", point.bound}});
-  return curve;
-}
-
 /// Plans what budgets cost a run's program; a note says what is not known.
 static void planCurve(ShownRun &run, int64_t seconds) {
   if (!run.plan || seconds <= 0)
@@ -149,7 +54,7 @@ static void planCurve(ShownRun &run, int64_t seconds) {
         RunPlanner::create(run.folder, *run.plan, command, seconds);
     if (!planner)
       return planner.takeError();
-    CurvePlanner curve(*planner);
+    BudgetCurve curve(*planner);
     Expected<json::Array> points = curve.plan();
     missing = curve.missing();
     failures = curve.failures();

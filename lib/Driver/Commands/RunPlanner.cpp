@@ -7,6 +7,7 @@
 
 #include "Commands/RunPlanner.h"
 
+#include "Build/PlanKey.h"
 #include "Files/JoinPath.h"
 #include "Files/ScratchFolder.h"
 #include "Files/SourceModel.h"
@@ -85,6 +86,8 @@ Expected<json::Object> RunPlanner::plan(ArrayRef<std::string> flags) const {
       command.push_back(flag.str());
   return execute(std::move(command));
 }
+
+std::string RunPlanner::key() const { return planKey(folder, words); }
 
 static constexpr StringLiteral kErrorPrefix = "gpuopt: error: ";
 

@@ -41,6 +41,9 @@ public:
   llvm::Expected<llvm::json::Object>
   plan(llvm::ArrayRef<std::string> flags) const;
 
+  /// Returns a hash of all that plan() depends on besides its flags.
+  std::string key() const;
+
   bool isOver() const { return secondsLeft() <= 0; }
 
 private:
