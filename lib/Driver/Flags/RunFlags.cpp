@@ -8,6 +8,7 @@
 #include "Files/DataFiles.h"
 #include "Files/DataShapes.h"
 #include "Files/InitialWeights.h"
+#include "Files/MissingWeights.h"
 #include "Files/TrainedPictures.h"
 #include "Flags/FlagGroups.h"
 #include "Flags/SettingFlags.h"
@@ -16,6 +17,7 @@
 #include "gpuopt/settings/flag_rules.h"
 #include "gpuopt/settings/metric_names.h"
 #include "gpuopt/settings/profile_schedule.h"
+#include "gpuopt/trainer/checkpoints/checkpoint_names.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 
@@ -81,6 +83,18 @@ static bool validates(const TrainingSettings &settings) {
          !settings.eval_tokens.empty();
 }
 
+/// Replaces the folder of a run, or of a checkpoint, by the file of its
+/// weights.
+static Error findInitWeights(std::string &path) {
+  std::string given = path;
+  path = weights_at(given);
+  if (!path.empty())
+    return Error::success();
+  std::string why = whyNoWeights(given, /*averages=*/false);
+  return createStringError("--init-from: " +
+                           (why.empty() ? no_weights_text(given) : why));
+}
+
 /// Checks the files that the program will read, so that errors in them are
 /// reported before anything is compiled.
 static Error checkNamedFiles(const TrainingSettings &settings) {
@@ -89,7 +103,10 @@ static Error checkNamedFiles(const TrainingSettings &settings) {
   for (const char *name : {"labels", "tokens", "eval-labels", "eval-tokens",
                            "init-from", "weights", "prompts", "class-names"})
     if (isGiven(name)) {
-      StringRef file = settings.*find_setting(name)->field.text;
+      std::string file = settings.*find_setting(name)->field.text;
+      if (StringRef(name) == "init-from")
+        if (Error error = findInitWeights(file))
+          return error;
       if (Error error = StringRef(name).ends_with("labels")
                             ? checkNamed(name, file)
                             : checkReadable(name, file))
@@ -97,7 +114,7 @@ static Error checkNamedFiles(const TrainingSettings &settings) {
     }
   std::string why;
   if (isGiven("init-from"))
-    why = whyNoWeightsIn(settings.init_from);
+    why = whyNoWeightsIn(weights_at(settings.init_from));
   else if (isGiven("prompts"))
     why = countPrompts(settings.prompts).problem;
   return why.empty() ? Error::success() : createStringError(why);
@@ -164,7 +181,8 @@ Error gpuopt::collectRun(DriverOptions &options) {
   if ((trainCommand() || predictCommand()) && !options.compileTo)
     if (Error error = checkData(settings, options.emission))
       return error;
-  options.runArguments = runArguments();
+  options.runArguments = runArguments(); // in which folders are folders
+  options.emission.settings.init_from = weights_at(settings.init_from);
   const bool skips = settings.on_bad_record == kSkipBadRecord;
   options.data = {data,
                   settings.labels,

@@ -47,6 +47,39 @@ TEST_F(InitWeightsTest, TakesWhatFits) {
                        "'head'\n");
 }
 
+// A folder stands for its weights, or for those of its last whole checkpoint.
+TEST_F(InitWeightsTest, TakesTheWeightsOfARun) {
+  ASSERT_EQ(run("run", {"--max-steps=3", "--save-steps=1"}), 0) << error;
+  const std::string last = folder / "run/checkpoint-2";
+  std::filesystem::remove_all(folder / "run/checkpoint-3");
+  std::filesystem::create_directory(folder / "run/checkpoint-9"); // unfinished
+  std::filesystem::copy(last + "/model.safetensors",
+                        folder / "run/checkpoint-9/model.safetensors");
+  const auto taken = [&](const std::string &path) {
+    overwrites = true;
+    EXPECT_EQ(run("b", {"--max-steps=1", "--init-from", folder / path}), 0)
+        << error;
+    const std::string said = "begins with the weights of '";
+    const size_t at = output.find(said);
+    return at == std::string::npos
+               ? output
+               : output.substr(at + said.size(),
+                               output.find('\'', at + said.size()) - at -
+                                   said.size());
+  };
+  EXPECT_EQ(taken("run"), folder / "run/model.safetensors");
+  EXPECT_EQ(taken("run/checkpoint-1/"),
+            folder / "run/checkpoint-1/model.safetensors");
+  std::filesystem::remove(folder / "run/model.safetensors");
+  EXPECT_EQ(taken("run"), last + "/model.safetensors");
+  std::filesystem::create_directory(folder / "bare");
+  EXPECT_EQ(run("c", {"--max-steps=1", "--init-from", folder / "bare"}), 1);
+  EXPECT_EQ(error, "tiny: error: '--init-from': '" + folder / "bare" +
+                       "' is a folder without model.safetensors; give a file, "
+                       "or the folder of a run or of a checkpoint that has "
+                       "one\n");
+}
+
 // As num_batches_tracked of batch normalisation, and a mask.
 TEST_F(InitWeightsTest, LeavesOutIntegersThatAStateDictHas) {
   const int64_t count = 7;

@@ -240,8 +240,9 @@ inline constexpr SettingInfo kRunSettings[] = {
                 "by how much the loss has to be lower to count"),
     detail::file("init-from", &detail::S::init_from, kRunning,
                  "weights to begin with in place of the model's, by their "
-                 "names; those that lack or do not fit are listed",
-                 "FILE.safetensors"),
+                 "names; those that lack or do not fit are listed; of the "
+                 "folder of a run, its weights or those of its last checkpoint",
+                 "FILE.safetensors|RUN"),
     detail::run("init-strict", &detail::S::init_strict, {},
                 "an error where --init-from lacks a tensor, or has another "
                 "one"),

@@ -324,6 +324,13 @@ inline void check_paths(const Settings &s) {
   check_readable("--weights", s.weights);
   check_readable("--init-from", s.init_from);
 }
+// Finds the weights that --init-from names, maybe by the folder of a run.
+inline void find_init_weights(Settings &s) {
+  const std::string given = s.init_from;
+  s.init_from = weights_at(given);
+  if (s.init_from.empty() && !given.empty())
+    throw Error("'--init-from': " + no_weights_text(given));
+}
 inline void parse_flags(int argc, char **argv, const Program &program,
                         Settings &s) {
   Flags flags;
@@ -338,6 +345,7 @@ inline void parse_flags(int argc, char **argv, const Program &program,
   choose_warmup(flags, s);
   check_ranges(s, kind_of(program));
   check_together(flags, s, program);
+  find_init_weights(s);
   check_paths(s);
 }
 } // namespace detail

@@ -109,6 +109,31 @@ inline bool has_saved(const std::string &output_dir) {
   return !finished_checkpoints_in(output_dir).empty();
 }
 
+// Returns the file of weights that a path stands for: a file itself; of a run
+// or a checkpoint the weights in its folder and, of a run that has not written
+// them, those of its last finished checkpoint. Empty if a folder has none.
+inline std::string weights_at(const std::string &path) {
+  std::error_code code;
+  if (!std::filesystem::is_directory(path, code))
+    return path;
+  std::vector<CheckpointFolder> places = finished_checkpoints_in(path);
+  places.push_back({0, path});
+  for (auto place = places.rbegin(); place != places.rend(); ++place) {
+    const std::filesystem::path file =
+        std::filesystem::path(place->path) / kModelFile;
+    if (std::filesystem::exists(file, code))
+      return file.string();
+  }
+  return "";
+}
+
+// Says that a folder has no weights.
+inline std::string no_weights_text(const std::string &folder) {
+  return "'" + folder + "' is a folder without " + kModelFile +
+         "; give a file, or the folder of a run or of a checkpoint that has "
+         "one";
+}
+
 // Whether the last run that began in an output folder was an overwriting one
 // that has been killed before it saved anything, unless it still goes on.
 inline bool has_killed_overwriting_run(const std::string &output_dir) {

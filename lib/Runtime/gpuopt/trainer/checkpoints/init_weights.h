@@ -184,6 +184,7 @@ inline void load_init_weights(Context &ctx, const Program &program,
                 not_finite.text() +
                 "; training cannot begin with them: mend the file, or leave "
                 "these tensors out of it");
+  printf("begins with the weights of '%s'\n", path.c_str());
   if (!found.is_whole && !is_started_by_gpuopt())
     fprintf(stderr, "%s: warning: %s\n", program.name, found.text.c_str());
 }
