@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Files/CommandText.h"
 #include "Files/ConstantInputs.h"
 #include "Files/DataShapes.h"
 #include "Files/JoinPath.h"
@@ -111,7 +112,7 @@ static Error collectPredicted(DriverOptions &options) {
 }
 
 /// Says that a folder is no model and, of a run, where its model and its plan
-/// are.
+/// are, and how its training goes on.
 static Error describeFolder(const std::string &folder) {
   StringRef command = planCommand()    ? "plan"
                       : trainCommand() ? "train"
@@ -124,10 +125,19 @@ static Error describeFolder(const std::string &folder) {
     return createStringError(error);
   }
   error += "; it holds a run";
-  if (Expected<std::string> trained = findSourceModel(folder))
+  std::string source = "MODEL.onnx";
+  if (Expected<std::string> trained = findSourceModel(folder)) {
     error += " of '" + *trained + "'";
-  else
+    source = shellWord(*trained);
+  } else {
     consumeError(trained.takeError());
+  }
+  if (trainCommand())
+    return createStringError(error + "; to go on with it: gpuopt train " +
+                             source + " -o " + shellWord(folder) +
+                             " --resume=auto, with the flags that it had; to "
+                             "begin anew with its weights: --init-from " +
+                             shellWord(folder));
   if (hasFile(folder, kPlanFile))
     error += ", whose plan is '" + joinPath(folder, kPlanFile) + "'";
   return createStringError(
@@ -168,7 +178,11 @@ static Error collectConstantInput(StringRef text, OnnxImportOptions &options) {
 Error gpuopt::checkModelExists() {
   sys::fs::file_status status;
   std::error_code code = sys::fs::status(model, status);
-  return code ? unreadable(model, code) : Error::success();
+  if (code)
+    return unreadable(model, code);
+  return sys::fs::is_directory(status) && !predictCommand()
+             ? describeFolder(model)
+             : Error::success();
 }
 
 Error gpuopt::collectModel(DriverOptions &options) {
@@ -177,7 +191,7 @@ Error gpuopt::collectModel(DriverOptions &options) {
     if (Error error = collectPredicted(options))
       return error;
   if (!predictCommand() && sys::fs::is_directory(model))
-    return describeFolder(model);
+    return checkModelExists();
   if (Error error =
           refuseOtherFormats(options.model, trainCommand()     ? "--init-from"
                                             : predictCommand() ? "--weights"
