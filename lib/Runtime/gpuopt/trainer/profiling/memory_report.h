@@ -135,30 +135,14 @@ private:
   size_t next = 0;
 };
 
-// Returns the lines for the terminal.
+// Returns the line for the terminal; metrics.jsonl has the rest, by phase.
 inline std::string describe(const MemoryFigures &figures) {
   auto text = [](size_t bytes) { return human_bytes(double(bytes)); };
-  std::string lines =
-      "memory: planned " + text(figures.planned) + " (" +
-      text(figures.persistent) + " lives from step to step, " +
-      text(figures.arena) + " within a step); at its peak the " +
-      (kStagingIsDevice ? "process" : "device") + " had " + text(figures.peak) +
-      " in use, of which " + text(figures.beside()) + " beside the plan: ";
-  lines += kStagingIsDevice ? "the program, its libraries and data"
-                            : "libraries; " + text(figures.peak_host) +
-                                  " of the host's memory";
-  std::string phases;
-  for (size_t i = 0; i < kMemoryPhases; i++)
-    if (figures.phases[i].peak > 0)
-      phases += (phases.empty() ? "" : ", ") +
-                std::string(name_of(MemoryPhase(i))) + " " +
-                text(figures.phases[i].planned) + " (" +
-                text(figures.phases[i].peak) + ")";
-  if (phases.empty())
-    return lines;
-  return lines +
-         "\nmemory by phase, planned to be alive (in use at its peak): " +
-         phases;
+  return "memory: " + text(figures.planned) + " planned, " +
+         text(figures.peak) + " in use at the peak (" + text(figures.beside()) +
+         " beside the plan" +
+         (kStagingIsDevice ? ")"
+                           : "), " + text(figures.peak_host) + " on the host");
 }
 
 } // namespace gpuopt
