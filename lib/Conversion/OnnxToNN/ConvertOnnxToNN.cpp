@@ -159,14 +159,15 @@ private:
   }
 
   /// Says which weights of the file are constants because of nodes that need
-  /// their values.
+  /// their values, in a remark and on the module.
   void remarkOnNeededConstants() {
     ArrayRef<InitializerKinds::Needed> needed = kinds->needed();
     if (needed.empty())
       return;
     InFlightDiagnostic remark =
-        graph.emitRemark("frozen weights are constants, which no file of "
-                         "weights has, since nodes need their values: ");
+        graph.emitRemark("these frozen weights become constants, because nodes "
+                         "need their values at compile time, and files of "
+                         "weights will not contain them: ");
     constexpr size_t kMostNamed = 3;
     llvm::interleaveComma(needed.take_front(kMostNamed), remark,
                           [&](const InitializerKinds::Needed &each) {
@@ -178,6 +179,11 @@ private:
                           });
     if (needed.size() > kMostNamed)
       remark << " and " << needed.size() - kMostNamed << " more";
+    SmallVector<StringRef> names;
+    for (const InitializerKinds::Needed &each : needed)
+      names.push_back(onnx::InitializerOp(each.weight).getName());
+    getOperation()->setAttr(kNeededConstantsAttribute,
+                            Builder(&getContext()).getStrArrayAttr(names));
   }
 
   //===--------------------------------------------------------------------===//

@@ -7,7 +7,6 @@
 
 #include "Initializers.h"
 
-#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/Regex.h"
 
 using namespace mlir;
@@ -23,15 +22,6 @@ InitializerKinds::InitializerKinds(onnx::GraphOp graph, StringRef trainedParams,
     names.insert(initializer.getName());
     saysWhatIsTrained |= initializer.getTrained().has_value();
   }
-}
-
-/// Whether an initializer is a running statistic of batch normalisation,
-/// which is state without a gradient.
-static bool isRunningStatistic(onnx::InitializerOp op) {
-  return llvm::any_of(op->getUses(), [](OpOperand &use) {
-    auto node = dyn_cast<onnx::NodeOp>(use.getOwner());
-    return node && node.is("BatchNormalization") && use.getOperandNumber() >= 3;
-  });
 }
 
 /// Whether an initializer only configures nodes, as attributes do.
@@ -53,7 +43,7 @@ bool InitializerKinds::isWeight(onnx::InitializerOp op) const {
   if (isStored(op))
     return true;
   if (op.getIsConstant() == true && !isTrainedByFlag(op) &&
-      !isRunningStatistic(op))
+      !onnx::isRunningStatistic(op))
     return false;
   if (type.getNumElements() > 1 || op.getTrained() == true ||
       (type.getNumElements() == 1 && op.getIsConstant() == false) ||
@@ -62,13 +52,15 @@ bool InitializerKinds::isWeight(onnx::InitializerOp op) const {
   StringRef last = op.getName().rsplit('.').second;
   return llvm::is_contained(
              {"weight", "bias", "scale", "gamma", "beta", "alpha"}, last) ||
-         isRunningStatistic(op);
+         onnx::isRunningStatistic(op);
 }
 
 train::VariableKind InitializerKinds::kindOf(onnx::InitializerOp weight) const {
-  if (isRunningStatistic(weight))
+  if (onnx::isRunningStatistic(weight))
     return train::VariableKind::Buffer;
-  bool isFrozen = (weight.getTrained() == false && !isTrainedByFlag(weight)) ||
+  // What a training has not saved has been a constant of it.
+  bool isFrozen = (!storedWeights.empty() && !isStored(weight)) ||
+                  (weight.getTrained() == false && !isTrainedByFlag(weight)) ||
                   matches(frozenParams, weight);
   return isFrozen ? train::VariableKind::Frozen
                   : train::VariableKind::Parameter;
@@ -152,29 +144,43 @@ void InitializerKinds::makeConstant(onnx::InitializerOp weight,
     neededWeights.push_back({weight, by});
 }
 
+void InitializerKinds::makeConstantsOf(
+    onnx::NodeOp node, llvm::SetVector<Value> reads,
+    llvm::function_ref<bool(Value)> isFollowed) {
+  for (size_t i = 0; i < reads.size(); ++i) {
+    Operation *op = reads[i].getDefiningOp();
+    if (!op || !isFollowed(reads[i]))
+      continue;
+    if (auto weight = dyn_cast<onnx::InitializerOp>(op);
+        weight && isWeight(weight) && canBeConstant(weight))
+      makeConstant(weight, node);
+    // The elements of what only gives its shape decide nothing.
+    if (auto other = dyn_cast<onnx::NodeOp>(op);
+        other && (other.is("Shape") || other.is("Size")))
+      continue;
+    op->walk(
+        [&](Operation *inner) { reads.insert_range(inner->getOperands()); });
+  }
+}
+
+/// Returns what a node reads, and what the nodes read that have it in their
+/// graphs.
+static llvm::SetVector<Value> readsAround(onnx::NodeOp node) {
+  llvm::SetVector<Value> reads;
+  for (; node; node = node->getParentOfType<onnx::NodeOp>())
+    reads.insert_range(node->getOperands());
+  return reads;
+}
+
 bool InitializerKinds::makeConstants(ArrayRef<onnx::NodeOp> failed) {
   const size_t before = neededWeights.size();
   llvm::DenseSet<Value> ofConstants = valuesOfConstants();
-  auto isCandidate = [&](onnx::InitializerOp op) {
-    return op && isWeight(op) && canBeConstant(op);
-  };
-  for (onnx::NodeOp node : failed) {
-    llvm::SetVector<Value> reads(node.getInputs().begin(),
-                                 node.getInputs().end());
-    for (size_t i = 0; i < reads.size(); ++i) {
-      if (!ofConstants.contains(reads[i]))
-        continue;
-      Operation *op = reads[i].getDefiningOp();
-      if (auto weight = dyn_cast<onnx::InitializerOp>(op); isCandidate(weight))
-        makeConstant(weight, node);
-      reads.insert_range(op->getOperands());
-    }
-  }
+  for (onnx::NodeOp node : failed)
+    makeConstantsOf(node, {node.getInputs().begin(), node.getInputs().end()},
+                    [&](Value value) { return ofConstants.contains(value); });
   // Constants decide in other ways, too, as within the graphs of a loop.
-  if (neededWeights.size() == before && !failed.empty())
-    graph.walk([&](onnx::InitializerOp weight) {
-      if (isCandidate(weight))
-        makeConstant(weight, failed.front());
-    });
+  if (neededWeights.size() == before)
+    for (onnx::NodeOp node : failed)
+      makeConstantsOf(node, readsAround(node), [](Value) { return true; });
   return neededWeights.size() > before;
 }

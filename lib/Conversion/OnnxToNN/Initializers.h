@@ -9,8 +9,11 @@
 #define GPUOPT_LIB_CONVERSION_ONNXTONN_INITIALIZERS_H
 
 #include "gpuopt/Dialect/Onnx/IR/OnnxOps.h"
+#include "gpuopt/Dialect/Onnx/IR/RunningStatistics.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -44,9 +47,10 @@ public:
   bool isOfUnknownUse(onnx::InitializerOp op) const;
 
   /// Makes constants of frozen weights for nodes that cannot be converted: of
-  /// those that decide their operands with nothing but constants and shapes. If
-  /// there are none, all that can be constants become such. Returns whether
-  /// there are any.
+  /// those from which their operands are computed with nothing but constants
+  /// and shapes. If there are none, of all from which these nodes, and those
+  /// that have them in their graphs, compute anything. Returns whether there
+  /// are any.
   bool makeConstants(llvm::ArrayRef<onnx::NodeOp> failed);
   /// A weight that is a constant because of a node.
   struct Needed {
@@ -69,6 +73,10 @@ private:
   /// constants decide.
   llvm::DenseSet<mlir::Value> valuesOfConstants();
   void makeConstant(onnx::InitializerOp weight, onnx::NodeOp by);
+  /// Makes constants of the weights from which `reads` are computed, as far as
+  /// values are followed.
+  void makeConstantsOf(onnx::NodeOp node, llvm::SetVector<mlir::Value> reads,
+                       llvm::function_ref<bool(mlir::Value)> isFollowed);
 
   onnx::GraphOp graph;
   std::string trainedParams, frozenParams;

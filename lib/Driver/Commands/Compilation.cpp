@@ -189,6 +189,12 @@ LogicalResult Compilation::checkParams(StringRef flag, StringRef names) {
   if (names.empty() ||
       llvm::any_of((*module).getOps<train::VariableOp>(), matches))
     return success();
+  if (auto constants =
+          (*module)->getAttrOfType<ArrayAttr>(kNeededConstantsAttribute))
+    if (llvm::any_of(constants.getAsRange<StringAttr>(), [&](StringAttr name) {
+          return llvm::Regex(names).match(name);
+        }))
+      return success();
   return report(flag + " '" + names + "' matches no parameter of the model"),
          failure();
 }

@@ -8,6 +8,7 @@
 #include "Files/ModelHash.h"
 
 #include "gpuopt/Dialect/Onnx/IR/OnnxOps.h"
+#include "gpuopt/Dialect/Onnx/IR/RunningStatistics.h"
 #include "gpuopt/trainer/checkpoints/model_hash.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SHA256.h"
@@ -73,7 +74,8 @@ private:
   void addInitializer(onnx::InitializerOp op) {
     auto type = cast<RankedTensorType>(op.getResult().getType());
     bool isFloat = isa<FloatType>(type.getElementType());
-    if (isFloat && (op.getIsConstant() != true || isTrained(op.getName()))) {
+    if (isFloat && (op.getIsConstant() != true || isTrained(op.getName()) ||
+                    onnx::isRunningStatistic(op))) {
       add(op.getName());  // a weight
     } else if (isFloat) { // which may be large, and takes long to print
       addPrinted(type);

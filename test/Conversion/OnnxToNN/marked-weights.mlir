@@ -26,7 +26,7 @@ onnx.graph @weights(%x: tensor<4xf32>) -> !onnx.unknown attributes {inputNames =
 // CHECK: train.variable @temperature frozen : tensor<f32>
 // CHECK-NOT: train.variable
 // CHECK-LABEL: func.func @forward
-// expected-remark @below {{frozen weights are constants, which no file of weights has, since nodes need their values: 'low' for Clip at 'bounded', 'step' for Range at 'places', 'ends' for Range at 'places' and 1 more}}
+// expected-remark @below {{these frozen weights become constants, because nodes need their values at compile time, and files of weights will not contain them: 'low' for Clip at 'bounded', 'step' for Range at 'places', 'ends' for Range at 'places' and 1 more}}
 onnx.graph @constants(%x: tensor<4xf32>) -> (!onnx.unknown, !onnx.unknown, !onnx.unknown) attributes {inputNames = ["x"], opsets = {ai.onnx = 20 : i64}, outputNames = ["y", "z", "a"]} {
   %low = onnx.initializer "low" constant false trained false = dense<0.0> : tensor<f32>
   %t = onnx.initializer "temperature" constant false trained false = dense<0.5> : tensor<f32>
@@ -51,12 +51,14 @@ onnx.graph @constants(%x: tensor<4xf32>) -> (!onnx.unknown, !onnx.unknown, !onnx
 
 // -----
 
-// Within the graphs of a node, nothing tells which weights decide: all are
-// constants.
+// Within the graphs of a node, nothing tells which weights decide: all that the
+// nodes around it read are constants.
+// CHECK: train.variable @beside frozen : tensor<2xf32>
 // CHECK-NOT: train.variable
 // CHECK-LABEL: func.func @forward
-// expected-remark @below {{since nodes need their values: 'limit' for Range at 'Range'}}
-onnx.graph @inside(%x: tensor<4xf32>) -> !onnx.unknown attributes {inputNames = ["x"], opsets = {ai.onnx = 20 : i64}, outputNames = ["y"]} {
+// expected-remark @below {{will not contain them: 'limit' for Range at 'Range'}}
+onnx.graph @inside(%x: tensor<4xf32>) -> (!onnx.unknown, !onnx.unknown) attributes {inputNames = ["x"], opsets = {ai.onnx = 20 : i64}, outputNames = ["y", "z"]} {
+  %beside = onnx.initializer "beside" trained false = dense<[3.0, 4.0]> : tensor<2xf32>
   %limit = onnx.initializer "limit" constant false trained false = dense<3.0> : tensor<f32>
   %trips = onnx.initializer "trips" = dense<2> : tensor<i64>
   %true = onnx.initializer "true" = dense<true> : tensor<i1>
@@ -67,5 +69,26 @@ onnx.graph @inside(%x: tensor<4xf32>) -> !onnx.unknown attributes {inputNames = 
     %r = onnx.node "Range"(%start, %l, %step) : (tensor<f32>, tensor<f32>, tensor<f32>) -> !onnx.unknown
     onnx.return %c, %l, %r : tensor<i1>, tensor<f32>, !onnx.unknown
   }
-  onnx.return %y#1 : !onnx.unknown
+  %two = onnx.initializer "two" = dense<[2, 2]> : tensor<2xi64>
+  %shaped = onnx.node "Reshape"(%x, %two) : (tensor<4xf32>, tensor<2xi64>) -> !onnx.unknown
+  %z = onnx.node "Add"(%shaped, %beside) : (!onnx.unknown, tensor<2xf32>) -> !onnx.unknown
+  onnx.return %y#1, %z : !onnx.unknown, !onnx.unknown
+}
+
+// -----
+
+// Where only the shape of a weight counts, its values do not.
+// CHECK: train.variable @bias frozen : tensor<3xf32>
+// CHECK-NOT: train.variable
+// CHECK-LABEL: func.func @forward
+// expected-remark @below {{will not contain them: 'step' for Range at 'Range'}}
+onnx.graph @shapes(%x: tensor<3xf32>) -> (!onnx.unknown, !onnx.unknown) attributes {inputNames = ["x"], opsets = {ai.onnx = 20 : i64}, outputNames = ["y", "z"]} {
+  %bias = onnx.initializer "bias" trained false = dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
+  %start = onnx.initializer "start" = dense<0.0> : tensor<f32>
+  %step = onnx.initializer "step" constant false trained false = dense<1.0> : tensor<f32>
+  %0 = onnx.node "Size"(%bias) : (tensor<3xf32>) -> !onnx.unknown
+  %1 = onnx.node "Cast"(%0) {to = 1 : i64} : (!onnx.unknown) -> !onnx.unknown
+  %y = onnx.node "Range"(%start, %1, %step) : (tensor<f32>, !onnx.unknown, tensor<f32>) -> !onnx.unknown
+  %z = onnx.node "Add"(%x, %bias) : (tensor<3xf32>, tensor<3xf32>) -> !onnx.unknown
+  onnx.return %y, %z : !onnx.unknown, !onnx.unknown
 }

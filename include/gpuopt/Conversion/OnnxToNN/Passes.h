@@ -22,6 +22,11 @@ namespace gpuopt {
 #define GEN_PASS_REGISTRATION
 #include "gpuopt/Conversion/OnnxToNN/Passes.h.inc"
 
+/// The attribute of a converted module that lists the names of frozen weights
+/// which have become constants, since nodes need their values.
+inline constexpr llvm::StringLiteral kNeededConstantsAttribute =
+    "onnx.needed_constants";
+
 /// Prints docs/onnx-operators.md: a row for each operator that the conversion
 /// knows, and what of it is not supported.
 void printOperatorTable(llvm::raw_ostream &stream);
