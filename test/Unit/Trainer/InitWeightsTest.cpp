@@ -47,6 +47,25 @@ TEST_F(InitWeightsTest, TakesWhatFits) {
                        "'head'\n");
 }
 
+// --weights takes a file of the program's own weights. What else such a file
+// has is told, but where a run with the same graph has saved it.
+TEST_F(InitWeightsTest, TellsWhatOtherWeightsHaveBeside) {
+  const int64_t seen = 7;
+  const std::vector<TensorToSave> tensors{
+      tensor("weight", {4, 3}),
+      tensor("head", {12}),
+      {"batches", Type::I64, {1}, &seen, 8}};
+  write_safetensors(file, tensors);
+  ASSERT_EQ(run("a", {"--max-steps=1", "--weights=" + file}), 0) << error;
+  EXPECT_EQ(error, "tiny: warning: '" + file +
+                       "' has 'head', which the program does not have and does "
+                       "not take\n");
+  program.graph = "1:0123456789abcdef";
+  write_safetensors(file, tensors, {{kGraphEntry, program.graph}});
+  ASSERT_EQ(run("b", {"--max-steps=1", "--weights=" + file}), 0) << error;
+  EXPECT_EQ(error, "");
+}
+
 // A folder stands for its weights, or for those of its last whole checkpoint.
 TEST_F(InitWeightsTest, TakesTheWeightsOfARun) {
   ASSERT_EQ(run("run", {"--max-steps=3", "--save-steps=1"}), 0) << error;

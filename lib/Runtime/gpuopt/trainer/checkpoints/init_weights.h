@@ -28,12 +28,6 @@ inline std::optional<Type> convertible_type(const StoredTensor &stored,
   return std::nullopt;
 }
 
-// Whether a tensor in a file has integers or booleans.
-inline bool is_of_integers(const StoredTensor &stored) {
-  return stored.dtype == "BOOL" || stored.dtype[0] == 'I' ||
-         stored.dtype[0] == 'U';
-}
-
 // Returns the elements of a tensor in a file, converted to a program's type.
 inline std::string converted(const StoredTensor &stored, Type from, Type type) {
   if (from == type)
@@ -127,8 +121,8 @@ inline InitWeights match_init_weights(const MappedFile &file,
   for (const std::string &name : used)
     tensors.erase(name);
   for (auto tensor = tensors.begin(); tensor != tensors.end();)
-    tensor = detail::is_of_integers(tensor->second) ? tensors.erase(tensor)
-                                                    : std::next(tensor);
+    tensor = is_of_integers(tensor->second) ? tensors.erase(tensor)
+                                            : std::next(tensor);
   for (const auto &[name, tensor] : tensors)
     others.add(name.c_str());
   found.is_whole = found.taken.size() == all && tensors.empty();

@@ -65,6 +65,12 @@ inline std::vector<std::string> stored_names(const StateInfo &state) {
   return names;
 }
 
+// Whether a tensor in a file has integers or booleans.
+inline bool is_of_integers(const StoredTensor &stored) {
+  return stored.dtype == "BOOL" || stored.dtype[0] == 'I' ||
+         stored.dtype[0] == 'U';
+}
+
 // Whether a program rounds a weight as it is loaded: products in half precision
 // alone read it, and no optimizer changes it.
 inline bool is_rounded(const Program &program, const StateInfo &state) {

@@ -58,13 +58,25 @@ public:
   Names load(const MappedFile &file, StateFile kind, bool exactly = false) {
     const std::string &path = file.path;
     Names infinite;
-    const auto tensors = read_safetensors(file);
-    if (exactly)
-      refuse_others(path, tensors, kind);
+    std::map<std::string, std::string> metadata;
+    const auto tensors = read_safetensors(file, &metadata);
+    const std::string others = others_of(tensors, kind, exactly);
+    if (exactly && !others.empty())
+      throw Error("'" + path + "' has " + others +
+                  ", which the program does not have");
     // A file that does not fit changes nothing: all is checked first.
     for (const StateInfo &state : program.states)
       if (has_state(kind, state.kind))
         check(path, tensors, state);
+    // Training needs tensors that a prediction with the same graph does not.
+    const auto graph = metadata.find(kGraphEntry);
+    const bool is_same_graph =
+        graph != metadata.end() && graph->second == program.graph;
+    if (kind == StateFile::Weights && !is_same_graph && !others.empty())
+      fprintf(stderr,
+              "%s: warning: '%s' has %s, which the program does not have and "
+              "does not take\n",
+              program.name, path.c_str(), others.c_str());
     originals.begin_loading(file);
     for (const StateInfo &state : program.states)
       if (has_state(kind, state.kind) &&
@@ -164,18 +176,20 @@ private:
            (stored.dtype == "F32" || stored.dtype == "F16" ||
             stored.dtype == "BF16");
   }
-  void refuse_others(const std::string &path,
-                     const std::map<std::string, StoredTensor> &tensors,
-                     StateFile kind) const {
+  // Returns the names of a file's tensors that the program does not have.
+  // Without `integers`, not those that count or number something.
+  std::string others_of(const std::map<std::string, StoredTensor> &tensors,
+                        StateFile kind, bool integers) const {
     Names known;
+    NameList others;
     for (const StateInfo &state : program.states)
       if (has_state(kind, state.kind))
         for (const std::string &name : stored_names(state))
           known.insert(name);
     for (const auto &[name, tensor] : tensors)
-      if (!known.count(name))
-        throw Error("'" + path + "' has '" + name +
-                    "', which the program does not have");
+      if (!known.count(name) && (integers || !is_of_integers(tensor)))
+        others.add(name.c_str());
+    return others.text();
   }
   // By pieces, so that the weights are not in memory twice. Returns whether all
   // are finite.
