@@ -72,6 +72,7 @@ def make_folder(folder: Path) -> Path:
 
 def main() -> int:
     arguments = parse()
+    arguments.out.mkdir(parents=True, exist_ok=True)
     use_compiler_cache(arguments.out.resolve(), lambda name: make_folder(arguments.out.resolve() / name))
     opsets = [arguments.opset] if arguments.opset else list(range(OLDEST_OPSET, NEWEST_OPSET + 1))
     begin, failed = time.time(), 0
