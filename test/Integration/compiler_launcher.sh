@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Launches the C++ compiler of programs that tests build: with less optimization, and by
-# ccache, which finds what another test has compiled. conftest.py makes CMake use it.
+# ccache, which finds what another test has compiled. compiler_cache.py makes CMake use it.
 #
 # usage: compiler_launcher.sh COMPILER ARGUMENT...
 #
