@@ -25,7 +25,7 @@ block, which readers do not see, say what else is needed:
 
 Exits with 1 and says which page and line it is if a block does not do so. With
 --update, numbers of `prints exactly` that differ are replaced in the page by
-those that are printed; what else differs is still an error.
+those that are printed; what else differs, as digits of a word, is still an error.
 """
 import argparse
 import contextlib
@@ -46,6 +46,8 @@ MARKS = re.compile(r"(not run|full|run with|exits|writes|prints exactly|prints|s
 SET_UP = re.compile(r"set up(?: (python))?\n")
 OTHER_MARKS = re.compile(r"from |begin: |end$")  # those of audit_examples.py and audit_includes.py
 NUMBER = r"[-+]?\d[\d.,:]*(?:e[-+]?\d+)?"
+# Digits are part of a word in f32, gpt-2, h.0.mlp, 8-bit and 20ms.
+NUMBER_OR_WORD = re.compile(rf"(?P<number>{NUMBER})(?!\w|[.,:]+\w|-[^\W\d])|\w[\w.-]*")
 SECONDS = 300
 
 
@@ -120,20 +122,52 @@ def missing(wanted: str, written: str, exactly: bool):
     return None
 
 
+def other_numbers_pattern(line: str) -> str:
+    """A regular expression of a block's line with any numbers, which are its groups. Digits of words do not differ."""
+    parts = []
+    for part in line.split("…"):
+        part, at, pattern = " ".join(part.split()), 0, ""
+        for found in NUMBER_OR_WORD.finditer(part):
+            if found["number"]:
+                pattern += re.escape(part[at:found.start()]) + f"({NUMBER})"
+                at = found.end()
+        parts.append(pattern + re.escape(part[at:]))
+    return r"\s*.*?\s*".join(parts)
+
+
+def align(wanted: list[str], written: list[str]) -> dict[int, re.Match]:
+    """For lines of a block, by their index, what is written in their place: in the same order as many lines as possible
+    but for their numbers, of these as many as possible with their numbers, and each as early as possible."""
+    scores = [[(0, 0)] * (len(written) + 1) for _ in range(len(wanted) + 1)]
+    matches = {}
+    for i in reversed(range(len(wanted))):
+        is_compared = wanted[i].strip() and not wanted[i].startswith("…")
+        exact, other = re.compile(line_pattern(wanted[i], True)), re.compile(other_numbers_pattern(wanted[i]))
+        for j in reversed(range(len(written))):
+            scores[i][j] = max(scores[i + 1][j], scores[i][j + 1])
+            if is_compared and (match := other.fullmatch(written[j])):
+                lines, same = scores[i + 1][j + 1]
+                matches[i, j] = match, (lines + 1, same + bool(exact.fullmatch(written[j])))
+                scores[i][j] = max(scores[i][j], matches[i, j][1])
+    result, i, j = {}, 0, 0
+    while i < len(wanted) and j < len(written):
+        match, score = matches.get((i, j), (None, None))
+        if match and score == scores[i][j]:
+            result[i], i, j = match, i + 1, j + 1
+        elif scores[i][j + 1] == scores[i][j]:
+            j += 1
+        else:
+            i += 1
+    return result
+
+
 def with_numbers_of(wanted: str, written: str) -> str:
     """The block with the numbers that are written. A line that is not written, whatever its numbers are, stays."""
-    at, lines, result = 0, [" ".join(line.split()) for line in written.splitlines()], []
-    for line in wanted.splitlines():
-        for exactly in (True, False):
-            pattern = line_pattern(line, exactly)
-            found = next(((i, match) for i in range(at, len(lines)) if (match := re.fullmatch(pattern, lines[i]))), None)
-            if found and line.strip() and not line.startswith("…"):
-                at = found[0] + 1
-                numbers = iter(found[1].groups())
-                line = line if exactly else re.sub(NUMBER, lambda number: next(numbers, number[0]), line)
-                break
-        result.append(line)
-    return "\n".join(result) + "\n"
+    lines = wanted.splitlines()
+    for index, match in align(lines, [" ".join(line.split()) for line in written.splitlines()]).items():
+        numbers = iter(match.groups())
+        lines[index] = NUMBER_OR_WORD.sub(lambda found: next(numbers) if found["number"] else found[0], lines[index])
+    return "\n".join(lines) + "\n"
 
 
 class Runner:

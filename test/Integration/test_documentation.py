@@ -118,6 +118,44 @@ def test_numbers_are_brought_up_to_date(tmp_path):
     assert page.read_text() == GOOD.replace("step 5/20 loss 17", "step 6/20 loss 18")
 
 
+UPDATED = """
+```sh
+printf '%s\\n' PRINTED
+```
+   <!-- prints exactly -->
+   ```
+   WANTED
+   ```
+"""
+
+
+@pytest.mark.parametrize("wanted, printed, updated", [
+    ("x 1;y 2;x 1", "x 5;y 2;x 1", "x 5;y 2;x 1"),  # x 1 is printed, but before y 2 another is
+    ("step 20 loss 2", "step 10 loss 3;step 20 loss 2;end", "step 20 loss 2"),
+    ("loss  1.5,  in 3 of 1e-3 s;  … 4 more", "loss 2.25, in -7 of 2e+5 s;  12 and 5 more", "loss  2.25,  in -7 of 2e+5 s;  … 5 more"),
+    ("f32: 1", "f32: 2", "f32: 2"),
+    ("x 1;f32: 1", "x 2;f16: 1", None),
+    ("x 1;gpt-2 h.0.mlp 8-bit v1.2 1", "x 2;gpt-3 h.0.mlp 8-bit v1.2 1", None),
+    ("x 1;gpt-2 h.0.mlp 8-bit v1.2 1", "x 2;gpt-2 h.1.mlp 8-bit v1.2 1", None),
+    ("x 1;gpt-2 h.0.mlp 8-bit v1.2 1", "x 2;gpt-2 h.0.mlp 4-bit v1.2 1", None),
+    ("x 1;gpt-2 h.0.mlp 8-bit v1.2 1", "x 2;gpt-2 h.0.mlp 8-bit v1.3 1", None),
+    ("x 1;20ms", "x 2;21ms", None),
+    ("x 1;loss 2", "x 2;cost 2", None),
+])
+def test_only_numbers_are_brought_up_to_date(wanted, printed, updated, tmp_path):
+    """A line that differs otherwise stays, and is an error; the one before it is brought up to date all the same."""
+    text = UPDATED.replace("PRINTED", " ".join(f"'{line}'" for line in printed.split(";")))
+    block = lambda lines: text.replace("WANTED", "\n   ".join(lines.split(";")))
+    page, folder = write(tmp_path, block(wanted))
+    if updated is None:
+        with pytest.raises(DocumentationError, match="this line is not there"):
+            run_page(page, folder, update=True)
+        assert page.read_text() == block(wanted.replace("x 1", "x 2"))
+    else:
+        run_page(page, folder, update=True)
+        assert page.read_text() == block(updated)
+
+
 def test_long_ones_are_run_in_full_alone(tmp_path):
     page, folder = write(tmp_path, "<!-- full: takes minutes -->\n```sh\nfalse\n```\n<!-- prints -->\n```\nx\n```\n")
     assert run_page(page, folder) == 2
