@@ -5,13 +5,14 @@ More of them: fuzz_graphs.py. A failure says with which arguments it makes the g
 
 import numpy as np
 import pytest
+from onnx import helper
 
 from gpuopt.driver import find_driver
 
 from emulated import SKIPS, EmulatedTrainer
 from random_graph import NEWEST_OPSET, OLDEST_OPSET, OPERATORS, make_graph
-from random_programs import (Finding, Reference, Step, check_compilation, check_forward, check_gradients, check_onnxruntime, make_graphs, program_findings,
-                             training_model, weight_name)
+from random_programs import (Finding, Reference, Step, check_compilation, check_forward, check_gradients, check_onnxruntime, lost, make_graphs, names_read,
+                             program_findings, training_model, weight_name)
 from training import FULL, OPTIMIZATION_FOR_ONE_STEP, Trainer, execute
 
 # Few graphs in one program take half a minute to build, 500 take half an hour.
@@ -89,6 +90,20 @@ def test_checks_find_what_is_wrong():
     step.after[name] = wrong
     with pytest.raises(Finding, match="gradients are not the slopes"):
         check_gradients(graph, step)
+
+
+def test_nodes_read_what_their_graphs_capture():
+    inner = helper.make_graph([helper.make_node("Identity", ["deep"], ["copy"])], "inner", [], [helper.make_tensor_value_info("copy", 1, [])])
+    outer = helper.make_graph([helper.make_node("If", ["other"], ["y"], then_branch=inner, else_branch=inner)], "outer", [],
+                              [helper.make_tensor_value_info("result", 1, [])])
+    node = helper.make_node("If", ["condition"], ["z"], then_branch=outer, else_branch=inner)
+    assert {"condition", "other", "deep", "result"} <= names_read(node)
+
+
+def test_onnxruntime_may_lose_what_is_finite():
+    number, nothing = np.ones(2), np.array([1, np.nan])
+    assert lost(nothing, number)
+    assert not lost(nothing, nothing) and not lost(number, nothing) and not lost(number, number)
 
 
 # Operators that no random graph has: test_ops.py, test_random.py and test_node_cases.py have them.
