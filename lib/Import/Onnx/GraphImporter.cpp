@@ -60,7 +60,8 @@ static std::optional<bool> isTrained(const ValueInfoProto &info) {
 /// or a weight.
 static std::optional<bool> isConstant(const ValueInfoProto &info) {
   for (const auto &entry : info.metadata_props())
-    if (entry.key() == "gpuopt.constant")
+    if (entry.key() == "gpuopt.constant" &&
+        (entry.value() == "true" || entry.value() == "false"))
       return entry.value() == "true";
   return std::nullopt;
 }
@@ -211,10 +212,10 @@ LogicalResult GraphImporter::importInitializers() {
                               << "' is sparse, which is not supported";
   for (int i = 0; i < graph.initializer_size(); ++i) {
     const std::string &name = graph.initializer(i).name();
-    auto isConstant = constantInitializers.find(name);
-    bool saysIt = isConstant != constantInitializers.end();
-    FailureOr<TensorContent> content = tensors.importInitializer(
-        i, /*isConstant=*/saysIt && isConstant->second);
+    auto mark = constantInitializers.find(name);
+    bool isMarked = mark != constantInitializers.end();
+    FailureOr<TensorContent> content =
+        tensors.importInitializer(i, /*isConstant=*/isMarked && mark->second);
     if (failed(content)) {
       result = failure();
       continue;
@@ -228,8 +229,8 @@ LogicalResult GraphImporter::importInitializers() {
     if (auto is = trained.find(name); is != trained.end())
       op.setTrained(is->second);
     // A constant that is too large to be inline is a weight.
-    if (saysIt && (content->value || !isConstant->second))
-      op.setIsConstant(isConstant->second);
+    if (isMarked && (content->value || !mark->second))
+      op.setIsConstant(mark->second);
     if (auto names = tied.find(name);
         names != tied.end() && failed(setTied(op, names->second)))
       result = failure();

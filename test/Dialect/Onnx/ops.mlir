@@ -12,6 +12,8 @@ onnx.graph @net(%x: tensor<4x3x8x8xf32>) -> (tensor<4x16x8x8xf32>, !onnx.unknown
   %b = onnx.initializer "b" = dense<0.5> : tensor<16xf32>
   // CHECK: onnx.initializer "inv_freq" constant true trained false = dense<5.000000e-01> : tensor<2xf32>
   %f = onnx.initializer "inv_freq" constant true trained false = dense<0.5> : tensor<2xf32>
+  // CHECK: onnx.initializer "temperature" constant false trained false = dense<2.000000e+00> : tensor<f32>
+  %t = onnx.initializer "temperature" constant false trained false = dense<2.0> : tensor<f32>
   // CHECK: %[[NONE:.*]] = onnx.none : none
   %none = onnx.none : none
   // CHECK: %[[Y:.*]] = onnx.node "Conv"(%[[X]], %[[W]], %[[NONE]]) {group = 1 : i64, pads = array<i64: 1, 1, 1, 1>} as ["y"]
