@@ -46,11 +46,12 @@ public:
   /// one that arithmetic reads, as the temperature of a model.
   bool isOfUnknownUse(onnx::InitializerOp op) const;
 
-  /// Makes constants of frozen weights for nodes that cannot be converted: of
-  /// those from which their operands are computed with nothing but constants
-  /// and shapes. If there are none, of all from which these nodes, and those
-  /// that have them in their graphs, compute anything. Returns whether there
-  /// are any.
+  /// Makes constants of frozen weights, given nodes that could not be
+  /// converted. A weight becomes one if such a node reads it, or reads what is
+  /// computed from it and from other constants and shapes alone. If there is no
+  /// such weight, all become constants from which these nodes, and those that
+  /// have them in their graphs, compute anything. Returns whether any weight
+  /// became one.
   bool makeConstants(llvm::ArrayRef<onnx::NodeOp> failed);
   /// A weight that is a constant because of a node.
   struct Needed {

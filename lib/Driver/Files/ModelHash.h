@@ -18,8 +18,8 @@ namespace gpuopt {
 /// module after the phase `import`: of its operators, their attributes, what
 /// they read, and its constants. The values of weights and running statistics,
 /// which training changes, do not count, and neither do the names of nodes and
-/// files. `isTrained` tells of the name of what the file says is a constant
-/// whether it is a weight all the same, by --trained-params.
+/// files. `isTrained` says whether a tensor that the file marks as a constant
+/// is a weight, given its name.
 std::string hashOfModel(mlir::ModuleOp module,
                         llvm::function_ref<bool(llvm::StringRef)> isTrained);
 

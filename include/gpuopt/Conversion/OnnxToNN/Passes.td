@@ -17,9 +17,9 @@ def ConvertOnnxToNN : Pass<"convert-onnx-to-nn", "::mlir::ModuleOp"> {
     operator builds its results from its operands, whose types are known by
     then. What depends on constants alone is computed: shape arithmetic,
     positions, masks. Floating-point initializers become `train.variable`s,
-    read once at the top of `func.func @forward`; the others constants, and so
-    do frozen weights where a node cannot be converted without their values. All
-    nodes that cannot be converted are reported together.
+    read once at the top of `func.func @forward`; all others become constants,
+    as do frozen weights whose values a node needs. All nodes that cannot be
+    converted are reported together.
 
     ```mlir
     %w = onnx.initializer "fc.weight" at <"m.onnx", offset = 96, size = 1024> : tensor<8x32xf32>
@@ -36,7 +36,7 @@ def ConvertOnnxToNN : Pass<"convert-onnx-to-nn", "::mlir::ModuleOp"> {
     Option<"trainedParams", "trained-params", "std::string", "",
            "regular expression of the parameters to train whatever the file says of them">,
     ListOption<"storedWeights", "stored-weights", "std::string",
-               "names of tensors in the file of weights of a training, which are weights whatever the file says of them">];
+               "names of tensors that a training has saved; they are weights whatever the model says">];
   let dependentDialects = ["::gpuopt::nn::NNDialect", "::gpuopt::train::TrainDialect", "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect", "::mlir::func::FuncDialect"];
 }
