@@ -26,6 +26,17 @@ struct ResumeTest : TrainerTest {
   }
 };
 
+// The command that starts a run and goes on with it finds that the run is done.
+TEST_F(ResumeTest, ARunThatIsDoneStaysDone) {
+  const std::vector<std::string> flags = {"--max-steps=3", "--resume=auto"};
+  ASSERT_EQ(run("a", flags), 0) << error;
+  const std::string weights = weights_of("a");
+  EXPECT_TRUE(std::filesystem::exists(folder / "a/checkpoint-3"));
+  ASSERT_EQ(run("a", flags), 0) << error;
+  EXPECT_NE(output.find("nothing is left to do"), std::string::npos) << output;
+  EXPECT_EQ(weights_of("a"), weights);
+}
+
 // Batches of an epoch are no multiple of a step's, and the rate follows the
 // number of the step.
 TEST_F(ResumeTest, ComputesTheSameBits) {
@@ -292,7 +303,7 @@ TEST_F(ResumeTest, TakesNoDamagedCheckpoint) {
                        "; --resume=auto takes an earlier one\n");
   EXPECT_NE(output.find("a/checkpoint-2' after step 2 of 3"), std::string::npos)
       << output;
-  for (const char *step : {"1", "2"})
+  for (const char *step : {"1", "2", "3"})
     remove("a/checkpoint-" + std::string(step) + "/model.safetensors");
   EXPECT_EQ(run("a", {"--resume=auto"}), 1);
   EXPECT_NE(error.find("tiny: error: no checkpoint in '" + folder / "a" +

@@ -169,8 +169,9 @@ private:
       say(describe_early_stop(s, validations, step, steps));
     else if (is_late || (data.eval() && has_trained && !stops_early()))
       validate(metrics, step);
-    const bool is_due =
-        s.save_steps > 0 || checkpoints.is_best(step) || stops_early();
+    // The same command with --resume finds then that the run is done.
+    const bool is_due = s.save_steps > 0 || !s.resume.empty() ||
+                        checkpoints.is_best(step) || stops_early();
     const bool has_none = has_trained && !checkpoints.last_is_of(step);
     if (((is_due && has_none) || is_late) && !watch->is_stuck() &&
         !(save_checkpoint(metrics) && end_checkpoint(true)))
