@@ -88,8 +88,8 @@ private:
     return outputLosses.find(forward, lossOptions, *losses, logits, inference);
   }
 
-  /// Checks a regular expression of the names of parameters, which a flag of the
-  /// driver has given.
+  /// Checks a regular expression of the names of parameters, which a flag of
+  /// the driver has given.
   LogicalResult checkExpression(StringRef flag, StringRef expression) {
     std::string error;
     if (!llvm::Regex(expression).isValid(error))
