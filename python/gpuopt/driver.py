@@ -92,7 +92,8 @@ def arguments(flags: Mapping[str, Any]) -> list[str]:
     return result
 
 
-def _run(command: str, model: Any, output_dir: Any, flags: Mapping[str, Any]) -> None:
+def _run(command: str, model: Any, output_dir: Any, flags: Mapping[str, Any], places: Mapping[str, str] = {}) -> None:
+    """Runs a command. Messages name what the caller has given in place of the files of `places`, which are temporary."""
     line = [find_driver(), command, _path(model, "model"), "-o", _path(output_dir, "output_dir"), *arguments(flags)]
     # Progress goes to the terminal; errors are kept for the exception, in a file,
     # which takes them whatever Python does meanwhile.
@@ -100,6 +101,8 @@ def _run(command: str, model: Any, output_dir: Any, flags: Mapping[str, Any]) ->
         interrupted = _finish(process)
         said.seek(0)
         errors = said.read()
+    for file, argument in places.items():
+        errors = errors.replace(f"'{file}'", argument)
     if interrupted:
         sys.stderr.write(errors)
         raise KeyboardInterrupt
@@ -180,8 +183,8 @@ def _numbers(value: Any) -> Any:
     return (value.float() if str(value.dtype) == "torch.bfloat16" else value).numpy()
 
 
-def _saved(value: Any, folder: str, name: str, where: str) -> Any:
-    """The file that an array was written to; a path is one already."""
+def _saved(value: Any, folder: str, name: str, where: str, places: dict[str, str]) -> Any:
+    """The file that an array was written to, whose argument `places` then has; a path is one already."""
     if value is None or _is_path(value):
         return value
     try:
@@ -193,15 +196,16 @@ def _saved(value: Any, folder: str, name: str, where: str) -> Any:
                         f"of {array.dtype}")
     path = os.path.join(folder, name + ".npy")
     np.save(path, np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<"), copy=False)).reshape(array.shape))
+    places[path] = where
     return path
 
 
-def _saved_inputs(value: Any, folder: str, flag: str) -> Any:
+def _saved_inputs(value: Any, folder: str, flag: str, places: dict[str, str]) -> Any:
     """A mapping from inputs to files."""
     if isinstance(value, Mapping):
         # Inputs may have any name; files have plain ones.
         return {
-            name: _saved(entry, folder, f"{flag}-{index}", f"{flag}['{name}']")
+            name: _saved(entry, folder, f"{flag}-{index}", f"{flag}['{name}']", places)
             for index, (name, entry) in enumerate(value.items())
         }
     if value is None or isinstance(value, str) or (isinstance(value, list) and all(isinstance(entry, str) for entry in value)):
@@ -234,11 +238,12 @@ def predict(model: str | os.PathLike, output_dir: str | os.PathLike, **flags: An
 
 
 def _run_on_data(command: str, model: Any, output_dir: Any, flags: dict[str, Any]) -> None:
+    places: dict[str, str] = {}
     with tempfile.TemporaryDirectory(prefix="gpuopt-") as folder:
         for flag in _FILE_FLAGS:
             if flag in flags:
-                flags[flag] = _saved(flags[flag], folder, flag, flag)
+                flags[flag] = _saved(flags[flag], folder, flag, flag, places)
         for flag in _INPUT_FLAGS:
             if flag in flags:
-                flags[flag] = _saved_inputs(flags[flag], folder, flag)
-        _run(command, model, output_dir, flags)
+                flags[flag] = _saved_inputs(flags[flag], folder, flag, places)
+        _run(command, model, output_dir, flags, places)

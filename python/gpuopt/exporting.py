@@ -12,6 +12,8 @@ import os
 import warnings
 from typing import Any, Iterator, Sequence
 
+import numpy as np
+
 # A protobuf message ends at 2 GiB; the rest is the graph's.
 _LARGEST_INLINE_BYTES = 2**31 - 2**26
 
@@ -65,13 +67,18 @@ def export(
       opset: version of the default operator set, 18 or later.
 
     Raises:
+      TypeError: ``module`` is no module, or an example input no tensor.
       TypeError, ValueError: ``input_names`` does not fit the example inputs,
         or their first dimensions cannot be one batch.
     """
     import torch
 
     path = os.fspath(path)
-    example_inputs = (example_inputs,) if isinstance(example_inputs, torch.Tensor) else tuple(example_inputs)
+    if not isinstance(module, torch.nn.Module):
+        raise TypeError(f"module must be a torch.nn.Module, but is a {type(module).__name__}")
+    if isinstance(example_inputs, (torch.Tensor, np.ndarray)):
+        example_inputs = (example_inputs,)
+    example_inputs = tuple(example_inputs)
     input_names = _input_names(module, example_inputs, input_names)
     dynamic_shapes = _batch_of_inputs(module, example_inputs, input_names) if symbolic_batch else None
     _warn_of_evaluation_mode(module)
@@ -217,8 +224,8 @@ def _batch_of_inputs(module: Any, example_inputs: Sequence[Any], names: Sequence
 
     for name, value in zip(names, example_inputs):
         if not isinstance(value, torch.Tensor):
-            raise TypeError(f"the example input '{name}' must be a tensor, but is a {type(value).__name__}; make what is no tensor "
-                            "a part of the module")
+            remedy = "torch.from_numpy makes one of it" if isinstance(value, np.ndarray) else "make what is no tensor a part of the module"
+            raise TypeError(f"the example input '{name}' must be a tensor, but is a {type(value).__name__}; {remedy}")
     sizes = {name: value.shape[0] for name, value in zip(names, example_inputs) if value.dim() > 0}
     if len(set(sizes.values())) > 1 or 0 in sizes.values():
         listed = ", ".join(f"{name}: {size}" for name, size in sizes.items())
@@ -418,7 +425,12 @@ def load_weights(module: Any, path: str | os.PathLike, strict: bool = True) -> N
             found.add(id(tensor))
     missing = [name for name, tensor in module.named_parameters() if id(tensor) not in found]
     if missing and strict:
-        raise KeyError(
-            f"{path} lacks {', '.join(missing)}; a parameter that the forward never reads is not exported: "
+        names = {name for name, _ in targets}
+        unexpected = [name for name in weights if name not in names]
+        remedy = (
             "pass strict=False to keep the module's own"
+            if not unexpected
+            else f"it has {', '.join(map(repr, unexpected[:5]))}{' and more' if len(unexpected) > 5 else ''}, which the module lacks: "
+            "pass the module that was exported, not one that wraps it or another one"
         )
+        raise KeyError(f"{path} lacks {', '.join(missing)}; a parameter that the forward never reads is not exported: {remedy}")

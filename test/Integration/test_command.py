@@ -139,6 +139,9 @@ def test_wrong_arguments(model, tmp_path):
         gpuopt.compile(make_module(), tmp_path / "out")
     with pytest.raises(gpuopt.DriverError, match="there is no flag --lr; did you mean --learning-rate?"):
         gpuopt.compile(model, tmp_path / "out", lr=1e-3)
+    with pytest.raises(gpuopt.DriverError, match=r"error: data\['x'\] has shape \[20, 3\], but 'x' needs"):
+        gpuopt.train(model, tmp_path / "out", batch_size=8, loss="mse", target="host", data={"x": np.zeros((20, 3), np.float32)},
+                     labels=make_data(20)[1])
 
 
 @pytest.mark.parametrize("samples", [16, 13, 3])
@@ -424,6 +427,9 @@ def test_weights_that_the_file_lacks(tmp_path):
     assert torch.equal(module.unread.weight, kept)
     for name, value in weights.items():
         np.testing.assert_array_equal(module.get_parameter(name).detach().numpy(), value)
+    # Nothing of the file would be taken then.
+    with pytest.raises(KeyError, match="it has '0.weight', '0.bias'.* which the module lacks: pass the module that was exported"):
+        gpuopt.load_weights(torch.nn.Sequential(torch.nn.Sequential(make_module())), tmp_path / "weights")
 
 
 def test_memory_of_libraries_is_planned(model, cache, tmp_path):

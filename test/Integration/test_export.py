@@ -198,11 +198,17 @@ def test_an_input_without_dimensions_has_no_batch(tmp_path):
     (torch.zeros(0, 4), ValueError, "of at least 1, but is x: 0"),
     ((torch.zeros(2, 4), 2.0), TypeError,
      "the example input 'others_0' must be a tensor, but is a float; make what is no tensor a part of the module"),
+    (np.zeros((2, 4), np.float32), TypeError, "the example input 'x' must be a tensor, but is a ndarray; torch.from_numpy makes one of it"),
 ])
 def test_inputs_that_have_no_batch_in_common(inputs, error, message, tmp_path):
     with pytest.raises(error, match=message):
         gpuopt.export(Scaled(), inputs, tmp_path / "model.onnx")
     assert not (tmp_path / "model.onnx").exists()
+
+
+def test_what_is_no_module(tmp_path):
+    with pytest.raises(TypeError, match="module must be a torch.nn.Module, but is a OrderedDict"):
+        gpuopt.export(Scaled().state_dict(), torch.zeros(2, 4), tmp_path / "model.onnx")
 
 
 class Stopping(nn.Module):

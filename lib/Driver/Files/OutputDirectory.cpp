@@ -48,6 +48,16 @@ static Error checkParents(StringRef path) {
   return Error::success();
 }
 
+static std::vector<std::string> namesIn(StringRef folder) {
+  std::vector<std::string> names;
+  std::error_code code;
+  for (sys::fs::directory_iterator entry(folder, code), end;
+       !code && entry != end; entry.increment(code))
+    names.push_back(sys::path::filename(entry->path()).str());
+  llvm::sort(names);
+  return names;
+}
+
 static Error checkTarget(StringRef path,
                          bool (*isOurs)(const std::filesystem::path &)) {
   SmallString<256> target = withoutSeparators(path);
@@ -61,19 +71,16 @@ static Error checkTarget(StringRef path,
                              contents +
                              ", which would be mixed with others; choose "
                              "another one or remove it");
-  return createStringError("output directory '" + Twine(target) +
-                           "' exists and was not written by gpuopt; choose "
-                           "another one or remove it");
-}
-
-static std::vector<std::string> namesIn(StringRef folder) {
-  std::vector<std::string> names;
-  std::error_code code;
-  for (sys::fs::directory_iterator entry(folder, code), end;
-       !code && entry != end; entry.increment(code))
-    names.push_back(sys::path::filename(entry->path()).str());
-  llvm::sort(names);
-  return names;
+  if (!sys::fs::is_directory(target))
+    return createStringError("'" + Twine(target) +
+                             "' is a file, but an output directory is a "
+                             "folder; choose a new or an empty one");
+  std::vector<std::string> names = namesIn(target);
+  return createStringError(
+      "output directory '" + Twine(target) + "' holds " +
+      (names.empty() ? "what cannot be read" : "'" + names.front() + "'") +
+      ", which gpuopt has not written; choose a new or an "
+      "empty folder");
 }
 
 /// Returns what others have put into the folder of a program: builds, results,

@@ -52,7 +52,9 @@ static std::string describeUnknownFlag(StringRef name,
     if (!isOfLibraries(*option))
       names.push_back(flag.str());
   std::string meant = flag_meant_by(name, names),
-              error = "there is no flag --" + name.str();
+              error = (name.size() == 1 ? "there is no flag -"
+                                        : "there is no flag --") +
+                      name.str();
   if (std::string instead = instead_of_others(name, names); !instead.empty())
     return error + "; " + instead;
   return meant.empty() ? error + "; --help-all lists all flags"
@@ -91,9 +93,14 @@ std::string gpuopt::describeParseErrors(StringRef errors,
   StringRef text = errors.split('\n').first;
   text.consume_front("gpuopt: ");
   text = text.split(".  Try:").first; // the help of all commands
-  if (text.consume_front("Unknown command line argument '"))
-    return describeUnknownFlag(text.drop_back().split('=').first.ltrim('-'),
-                               command);
+  if (text.consume_front("Unknown command line argument '")) {
+    StringRef argument = text.drop_back();
+    return argument.starts_with("-")
+               ? describeUnknownFlag(argument.split('=').first.ltrim('-'),
+                                     command)
+               : "gpuopt " + command.getName().str() +
+                     " takes flags alone, but got '" + argument.str() + "'";
+  }
   if (text.consume_front("Unknown subcommand "))
     return describeUnknownCommand(text.trim('\''));
   if (text.starts_with("Not enough positional") &&
@@ -250,7 +257,8 @@ std::string gpuopt::findFlagError(int argc, char **argv) {
           flag->getValueExpectedFlag() != cl::ValueRequired)
         continue;
       if (i + 1 == argc)
-        return argument.str() + " needs a value";
+        return argument.str() + " needs a value" +
+               (flag->ValueStr.empty() ? "" : ": " + flag->ValueStr.str());
       StringRef value = argv[++i];
       if (value.starts_with("--") && flagGivenBy(value, *command))
         return argument.str() + " needs a value, but the flag " +

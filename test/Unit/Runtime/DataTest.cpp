@@ -85,7 +85,7 @@ TEST(Npy, SaysWhatIsWrong) {
        "type '>f4' is big-endian; save array.astype('<f4')"},
       {npy("<c8", "(3, 2)", six + six),
        "type '<c8' is not supported; save one of float64, float32, float16, "
-       "int8 to int64, uint8 to uint64 or bool"},
+       "int8 to int64, uint8 to uint32 or bool"},
       {npy("|O", "(3, 2)", six), "type '|O' is not supported"},
   };
   for (const auto &[content, message] : cases) {

@@ -484,6 +484,20 @@ TEST_F(ResumeTest, ComparesHashesOfOneVersionAlone) {
   EXPECT_THROW(refuse_other_run("c", saved, now), Error);
 }
 
+// Not of the flags that say it, one of which nobody has given.
+TEST_F(ResumeTest, WarnsOfAnotherEnd) {
+  RunState saved, now;
+  saved.max_steps = 300;
+  saved.settings = {{"max-steps", "300"}, {"num-train-epochs", "3"}};
+  now.max_steps = 620;
+  now.settings = {{"max-steps", "-1"}, {"num-train-epochs", "20"}};
+  EXPECT_EQ(warning(saved, now),
+            "tiny: warning: the run ends after step 620, but that of 'c' after "
+            "step 300: so does the schedule of its learning rate\n");
+  now.max_steps = 300;
+  EXPECT_EQ(warning(saved, now), "");
+}
+
 TEST_F(ResumeTest, WarnsOfGroupsThatCameOrWent) {
   RunState without, with;
   with.settings["param-group"] = "bias:lr=1";

@@ -200,6 +200,8 @@ TEST_F(TrainerTest, SaysWhatIsWrong) {
              npy("<f4", "(64,)", bytes_of(std::vector<float>(64, 0))));
   write_file(folder / "scores.npy",
              npy("<f8", "(64, 3)", bytes_of(std::vector<double>(192, 0))));
+  write_file(folder / "vectors.npy",
+             npy("<i8", "(64, 3)", bytes_of(std::vector<int64_t>(192, 0))));
   write_file(folder / "garbage", "garbage");
   const std::vector<float> zeros(12, 0);
   write_safetensors(folder / "other",
@@ -213,7 +215,13 @@ TEST_F(TrainerTest, SaysWhatIsWrong) {
        "array.astype('int64'), or choose another loss: --loss mse for numbers, "
        "soft_cross_entropy for probabilities of the classes"},
       {{"--labels", folder / "scores.npy"},
-       "scores.npy' holds float64 [64, 3], but the loss takes classes"},
+       "scores.npy' holds float64 [64, 3], but the loss takes classes for "
+       "'labels', int64 [samples]; save the number of each class by "
+       "array.argmax(1), or choose"},
+      {{"--labels", folder / "vectors.npy"},
+       "vectors.npy' holds int64 [64, 3], but the loss takes classes for "
+       "'labels', int64 [samples]; save the number of each class by "
+       "array.argmax(1), or choose"},
       {{"--labels", folder / "none.npy"},
        "'--labels': there is no file or folder '" + folder / "none.npy'"},
       {{"--eval-data", "x=" + folder / "bare"},

@@ -81,7 +81,7 @@ private:
       }
     fail("type " + name +
          " is not supported; save one of float64, float32, float16, int8 to "
-         "int64, uint8 to uint64 or bool");
+         "int64, uint8 to uint32 or bool");
   }
 
   std::string path, text;

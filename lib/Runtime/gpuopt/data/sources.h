@@ -162,20 +162,24 @@ private:
       refuse_other_formats(file);
     return open_array(read_npy(text), input);
   }
-  // Fractions are no classes, whatever their shape is.
+  // Fractions are no classes, whatever their shape is, and neither are vectors
+  // of which one element is 1.
   static void check_classes(const Array &array, const InputInfo &input) {
     const TensorInfo &tensor = input.tensor;
-    if (!input.is_label || is_fraction(tensor.type) || !is_fraction(array.type))
-      return;
     const std::vector<int64_t> sample = detail::sample_shape(tensor);
+    const bool has_vectors = array.shape.size() == sample.size() + 2;
+    if (!input.is_label || is_fraction(tensor.type) ||
+        !(is_fraction(array.type) || (has_vectors && sample.empty())))
+      return;
+    const std::string classes = numpy_name(tensor.type);
     throw Error("'" + array.content.path + "' holds " + numpy_name(array.type) +
                 " " + shape_text(array.shape) +
                 ", but the loss takes classes for '" + tensor.name + "', " +
-                numpy_name(tensor.type) + " [samples" +
-                (sample.empty() ? "" : ", ") + shape_text(sample).substr(1) +
-                "; save the number of each class by array.astype('" +
-                numpy_name(tensor.type) +
-                "'), or choose another loss: --loss mse for numbers, "
+                classes + " [samples" + (sample.empty() ? "" : ", ") +
+                shape_text(sample).substr(1) +
+                "; save the number of each class by array." +
+                (has_vectors ? "argmax(1)" : "astype('" + classes + "')") +
+                ", or choose another loss: --loss mse for numbers, "
                 "soft_cross_entropy for probabilities of the classes");
   }
   // An array of integers with one dimension has classes.

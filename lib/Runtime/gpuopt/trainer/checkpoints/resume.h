@@ -159,6 +159,17 @@ inline void warn_of_changes(const std::string &checkpoint,
     if (settings->count("shuffle")) // which each loop has
       settings->emplace("transform", "none");
   }
+  // Whichever of its flags was given, what counts is where the run ends.
+  for (auto *settings : {&before, &after})
+    for (const char *steps : {"max-steps", "num-train-epochs"})
+      settings->erase(steps);
+  if (saved.max_steps > 0 && now.max_steps > 0 &&
+      saved.max_steps != now.max_steps)
+    fprintf(stderr,
+            "%s: warning: the run ends after step %lld, but that of '%s' after "
+            "step %lld: so does the schedule of its learning rate\n",
+            program, (long long)now.max_steps, checkpoint.c_str(),
+            (long long)saved.max_steps);
   for (const auto &[name, value] : after) {
     const auto old = before.find(name);
     if (old != before.end() && old->second != value)
