@@ -8,6 +8,7 @@
 #include "Build/BuildKey.h"
 
 #include "Build/Tools.h"
+#include "Files/TextHasher.h"
 #include "gpuopt/Driver/Driver.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -16,7 +17,6 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
-#include "llvm/Support/SHA256.h"
 #include "llvm/TargetParser/Host.h"
 
 #include <vector>
@@ -130,22 +130,16 @@ static std::vector<std::string> sourcesOf(StringRef folder) {
 
 std::string gpuopt::buildKey(StringRef folder, const TargetInfo &target,
                              const BuildMachine &machine) {
-  SHA256 hash;
-  // The length goes before each text, so that different lists of texts are
-  // hashed as different bytes.
-  auto add = [&](StringRef text) {
-    hash.update(std::to_string(text.size()) + ":");
-    hash.update(text);
-  };
-  add(target.name);
-  add(machine.compilers);
-  add(machine.processor);
-  add(machine.arrow);
-  add(machine.pyarrow);
+  TextHasher hasher;
+  hasher.add(target.name);
+  hasher.add(machine.compilers);
+  hasher.add(machine.processor);
+  hasher.add(machine.arrow);
+  hasher.add(machine.pyarrow);
   for (const std::string &file : sourcesOf(folder))
     if (auto buffer = MemoryBuffer::getFile(file)) {
-      add(StringRef(file).drop_front(folder.size()));
-      add((*buffer)->getBuffer());
+      hasher.add(StringRef(file).drop_front(folder.size()));
+      hasher.add((*buffer)->getBuffer());
     }
-  return toHex(hash.final(), /*LowerCase=*/true).substr(0, 24);
+  return hasher.digits(24);
 }

@@ -9,13 +9,13 @@
 
 #include "Build/BuildCache.h"
 #include "Files/JoinPath.h"
+#include "Files/TextHasher.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/LEB128.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/SHA256.h"
 #include "llvm/Support/Threading.h"
 #include "llvm/Support/xxhash.h"
 #include "llvm/TargetParser/Host.h"
@@ -28,14 +28,8 @@ using namespace llvm;
 using namespace gpuopt;
 
 namespace {
-class PlanHasher {
+class PlanHasher : public TextHasher {
 public:
-  /// The length goes before each text, so that different lists of texts are
-  /// hashed as different bytes.
-  void add(StringRef text) {
-    hash.update(std::to_string(text.size()) + ":");
-    hash.update(text);
-  }
   void addContents(StringRef file) {
     add(file);
     auto buffer = MemoryBuffer::getFile(file);
@@ -56,12 +50,6 @@ public:
         std::to_string(
             status.getLastModificationTime().time_since_epoch().count()));
   }
-  std::string text() {
-    return toHex(hash.final(), /*LowerCase=*/true).substr(0, 32);
-  }
-
-private:
-  SHA256 hash;
 };
 } // namespace
 
@@ -141,5 +129,5 @@ std::string gpuopt::planKey(StringRef folder, ArrayRef<std::string> words) {
     i == 0 ? addModel(model.str().str(), hasher)
            : addFlag(folder, word, hasher);
   }
-  return hasher.text();
+  return hasher.digits(32);
 }

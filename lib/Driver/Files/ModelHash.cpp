@@ -6,12 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Files/ModelHash.h"
+#include "Files/TextHasher.h"
 
 #include "gpuopt/Dialect/Onnx/IR/OnnxOps.h"
 #include "gpuopt/Dialect/Onnx/IR/RunningStatistics.h"
 #include "gpuopt/trainer/checkpoints/model_hash.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/SHA256.h"
 
 using namespace mlir;
 using namespace gpuopt;
@@ -25,7 +24,7 @@ public:
 
   std::string hash(onnx::GraphOp graph) {
     addGraph(graph.getBody());
-    return llvm::toHex(sha.final(), /*LowerCase=*/true).substr(0, 16);
+    return hasher.digits(16);
   }
 
 private:
@@ -47,12 +46,7 @@ private:
     }
   }
 
-  /// The length goes before each text, so that different lists of texts are
-  /// hashed as different bytes.
-  void add(StringRef text) {
-    sha.update(std::to_string(text.size()) + ":");
-    sha.update(text);
-  }
+  void add(StringRef text) { hasher.add(text); }
   template <typename T>
   void addPrinted(T printed) {
     std::string text;
@@ -89,7 +83,7 @@ private:
 
   const bool hasSizes; ///< Whether the types of inputs and results count.
   const llvm::function_ref<bool(StringRef)> isTrained;
-  llvm::SHA256 sha;
+  TextHasher hasher;
   DenseMap<Value, size_t> numbers;
 };
 

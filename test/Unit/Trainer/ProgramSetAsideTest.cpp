@@ -90,12 +90,8 @@ TEST_F(ProgramSetAsideTest, StaysWithoutAnother) {
 
 // It is killed, and gpuopt train starts it anew.
 TEST_F(ProgramSetAsideTest, GoesWhereTheKilledRunHadNone) {
-  static std::string out, killed;
-  out = folder / "a", killed = folder / "killed";
-  before_update(2, [] { copy(out, killed); });
-  ASSERT_EQ(run_anew(), 0) << error;
-  std::filesystem::remove_all(out);
-  std::filesystem::rename(killed, out);
+  kill_in_second_step();
+  const std::string out = folder / "a";
   EXPECT_TRUE(recover_results(out, "auto").restarts);
   program.update = tiny::update;
   write_program(out + "/.gpuopt-next", "new");
