@@ -205,6 +205,8 @@ static bool isName(StringRef text) {
 }
 
 LogicalResult KernelPrinter::printExpression(Operation *op) {
+  if (op->use_empty()) // compilers warn of a variable that nothing reads
+    return success();
   SmallVector<Expression> operands;
   for (Value value : op->getOperands())
     operands.push_back(operand(value));
