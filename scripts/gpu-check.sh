@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Builds emitted programs on this machine with a GPU and writes one report: what
 # is wrong first, then for each program its losses and gradients beside those of
-# PyTorch, whether two runs have the same bits, what it allocates beside the plan
+# PyTorch, whether two runs have the same bits, whether its library has the
+# trainer's losses on PyTorch's tensors of the GPU, what it allocates beside the plan
 # and what the driver takes beside that, a step beside torch.compile (default and
 # max-autotune) with AMP and fused AdamW, the time of each kernel beside its
-# estimate, attention beside PyTorch's kernels, and compute-sanitizer. The GPU is
-# described and measured, as a file for `gpuopt --device`.
+# estimate, attention beside PyTorch's kernels, the cost of a profile, and
+# compute-sanitizer. The GPU is described and measured, as a file for `gpuopt --device`.
 #
 # usage: gpu-check.sh [--target cuda|host] [--report FILE.md] [--junit-xml FILE]
 #                     [--minutes 25] [--skip-timing] [--torch-modes default,max-autotune]

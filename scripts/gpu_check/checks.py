@@ -20,7 +20,7 @@ from gpuopt import safetensors
 from attention import compare_attention, shapes_of
 from device import query
 from kernels import compare_kernels
-from programs import BUILT_BEFORE, Failed, Program, Skipped, compute_sanitizer, execute, expect
+from programs import BUILT_BEFORE, LIBRARY_BUILT_BEFORE, Failed, Program, Skipped, compute_sanitizer, execute, expect
 
 # As in test/Integration/training.py: the first step of AdamW with these flags
 # is a plain gradient step that is far larger than the rounding of the weights.
@@ -34,6 +34,9 @@ TOLERANCES = {"fp32": (1e-5, 1e-3), "bf16": (2e-2, 5e-2), "fp16": (5e-3, 2e-2)}
 TIMED_STEPS = 30
 REPEATED_STEPS = 5
 PROFILED_STEPS = 20
+# The steps whose times are compared: before a profile begins, and while it does.
+STEPS_BEFORE_A_PROFILE, STEPS_OF_A_PROFILE, STEPS_LEFT_OUT = 16, 10, 4
+MOST_TIME_OF_A_PROFILE = 1.05
 SANITIZED_STEPS = 2
 LONGEST_TORCH_RUN_IN_SECONDS = 300  # max-autotune times kernels for minutes
 OWN_ATTENTION = re.compile("is computed by the runtime's own kernels, not by cuDNN: (.*)")
@@ -54,8 +57,13 @@ def check_build(program: Program) -> str:
     if program.target == "cuda" and built.exists() and has_started(built):
         program.build.mkdir(exist_ok=True)
         shutil.copy(built, program.build / "trainer")
+        library = program.folder / LIBRARY_BUILT_BEFORE
+        if library.exists():
+            shutil.copy(library, program.library())
         return "before"
     configure = ["cmake", "-S", program.folder, "-B", program.build, f"-DGPUOPT_TARGET={program.target}"]
+    if not program.is_large:
+        configure.append("-DBUILD_SHARED_LIBS=ON")
     execute(configure, program.deadline)
     execute(["cmake", "--build", program.build], program.deadline)
     return f"{time.monotonic() - begin:.1f} s"
@@ -104,6 +112,25 @@ def check_determinism(program: Program) -> str:
     same = (one / "model.safetensors").read_bytes() == (other / "model.safetensors").read_bytes()
     expect(same, "two runs have different weights")
     return "bitwise"
+
+
+def check_library(program: Program) -> str:
+    """The program's library has the trainer's losses, called from Python on
+    PyTorch's tensors of the program's device."""
+    if program.is_large:
+        raise Skipped("small models alone")
+    if not program.library().exists():
+        raise Skipped("the library was not built")
+    expected = [record["loss"] for record in program.train(REPEATED_STEPS)[0]]
+    names = [*program.record["inputs"], "labels"]
+    command = [
+        sys.executable, Path(__file__).with_name("library_side.py"), program.library(), program.weights(), program.target,
+        REPEATED_STEPS, program.record["batch"], program.record["learning_rate"],
+        *(f"{name}={program.array(name)}" for name in names),
+    ]
+    losses = json.loads(execute(command, program.deadline).splitlines()[-1])
+    expect(losses == expected, f"the library's losses are {losses}, the trainer's are {expected}")
+    return "the trainer's losses"
 
 
 class DeviceMemory:
@@ -258,6 +285,22 @@ def check_kernels(program: Program) -> str:
     return f"{together:.2f} ms"
 
 
+def check_profile(program: Program) -> str:
+    """How much longer a step takes while it is profiled."""
+    if program.target != "cuda":
+        raise Skipped("on CUDA")
+    if not program.is_large:
+        raise Skipped("large models alone")
+    before, profiled = STEPS_BEFORE_A_PROFILE, STEPS_OF_A_PROFILE
+    schedule = f"--profile=wait={before},warmup={STEPS_LEFT_OUT},active={profiled},repeat=1"
+    records, _ = program.train(before + STEPS_LEFT_OUT + profiled, schedule)
+    times = [record["step_ms"] for record in records]
+    plain, measured = statistics.median(times[STEPS_LEFT_OUT:before]), statistics.median(times[-profiled:])
+    text = f"{measured:.2f} ms beside {plain:.2f} without ({measured / plain:.3f})"
+    expect(measured <= MOST_TIME_OF_A_PROFILE * plain, f"a profiled step takes {text}; allowed is {MOST_TIME_OF_A_PROFILE}")
+    return text
+
+
 def check_attention(program: Program) -> str:
     """Attention's times with our own forward and with cuDNN's, beside those of
     PyTorch's kernels. Both forwards give the same losses, but for rounding."""
@@ -290,9 +333,9 @@ def check_attention(program: Program) -> str:
 
 CHECKS: dict[str, Callable[[Program], str]] = {
     "build": check_build, "losses": check_losses, "gradients": check_gradients, "determinism": check_determinism,
-    "memory": check_memory, "timing": check_timing, "kernels": check_kernels, "attention": check_attention,
-    "sanitizer": check_sanitizer,
+    "library": check_library, "memory": check_memory, "timing": check_timing, "kernels": check_kernels,
+    "attention": check_attention, "profile": check_profile, "sanitizer": check_sanitizer,
 }
-SIDE_BY_SIDE = ("losses", "gradients", "determinism")
+SIDE_BY_SIDE = ("losses", "gradients", "determinism", "library")
 PARITY = (*SIDE_BY_SIDE, "memory")
-TIMES = ("timing", "kernels", "attention")
+TIMES = ("timing", "kernels", "attention", "profile")

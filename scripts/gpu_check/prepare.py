@@ -37,7 +37,7 @@ import gpuopt
 import models
 from gpuopt import safetensors
 from gpuopt.driver import find_driver
-from programs import BUILT_BEFORE
+from programs import BUILT_BEFORE, LIBRARY_BUILT_BEFORE
 from training import train_torch
 
 MODELS = [
@@ -143,7 +143,7 @@ class Order:
 
 def large_batches() -> dict[str, int]:
     """The sizes at which a GPU is timed, by model."""
-    import estimates
+    import estimates  # which adds its models to those of budgets
 
     return {f"{name}-large": batch for name, batch in estimates.BATCHES.items()}
 
@@ -151,10 +151,10 @@ def large_batches() -> dict[str, int]:
 def make_case(model: str) -> models.Case:
     if not model.endswith("-large"):
         return models.make(model)
-    import budgets
+    import estimates  # which adds its models to those of budgets
 
     torch.manual_seed(1)
-    case = budgets.MODELS[model.removesuffix("-large")][0]()
+    case = estimates.budgets.MODELS[model.removesuffix("-large")][0]()
     case.module.train()
     return case
 
@@ -214,11 +214,14 @@ def prepare(order: Order, folder: Path) -> None:
 
 
 def build(target: Path, objects: Path) -> None:
-    """Compiles the trainer of a prepared program to TARGET/trainer-cuda."""
+    """Compiles the trainer of a prepared program to TARGET/trainer-cuda, and the
+    library of a small one beside it."""
     folder = target / "build"
+    is_large = (target / "check" / "weights.json").exists()
     configure = [
         "cmake", "-S", target, "-B", folder, "-DGPUOPT_TARGET=cuda", f"-DGPUOPT_OBJECT_CACHE={objects}",
         f"-DCMAKE_CUDA_ARCHITECTURES={os.environ.get('ARCHITECTURES', '90')}",
+        f"-DBUILD_SHARED_LIBS={'OFF' if is_large else 'ON'}",
         *(f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in ("JPEG", "PNG")),
     ]
     wheels = Path(sys.prefix, "lib", f"python3.{sys.version_info.minor}", "site-packages", "nvidia")
@@ -227,6 +230,8 @@ def build(target: Path, objects: Path) -> None:
     for command in (configure, ["cmake", "--build", folder]):
         subprocess.run([str(part) for part in command], check=True, stdout=subprocess.DEVNULL)
     shutil.copy(folder / "trainer", target / BUILT_BEFORE)
+    if not is_large:
+        shutil.copy(folder / "libprogram.so", target / LIBRARY_BUILT_BEFORE)
     shutil.rmtree(folder)
     print(f"{target}: built", flush=True)
 

@@ -15,6 +15,7 @@ from gpuopt import safetensors
 
 LONGEST_RUN_IN_SECONDS = 120
 BUILT_BEFORE = "trainer-cuda"  # a trainer that prepare.py has built
+LIBRARY_BUILT_BEFORE = "libprogram-cuda.so"  # likewise, of a small program
 
 
 class Failed(Exception):
@@ -119,6 +120,10 @@ class Program:
     def is_large(self) -> bool:
         """Whether it is there for its times alone."""
         return not self.record["losses"]
+
+    def library(self) -> Path:
+        """Where the program's library is, if it was built."""
+        return self.build / "libprogram.so"
 
     def weights(self) -> Path:
         """The file of weights, which is drawn here where it was too large to travel."""

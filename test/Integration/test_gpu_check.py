@@ -47,14 +47,15 @@ def test_passes_what_is_right(program, tmp_path):
     assert checked.returncode == 0, checked.stdout + checked.stderr
     cases = {case.get("name"): case for case in ElementTree.parse(tmp_path / "x.xml").getroot().iter("testcase")}
     assert list(cases) == [
-        "build", "losses", "gradients", "determinism", "memory", "timing", "kernels", "attention", "sanitizer",
+        "build", "losses", "gradients", "determinism", "library", "memory", "timing", "kernels", "attention", "profile",
+        "sanitizer",
     ]
     skipped = [name for name, case in cases.items() if case.find("skipped") is not None]
-    assert skipped == ["attention", "sanitizer"], checked.stdout
+    assert skipped == ["attention", "profile", "sanitizer"], checked.stdout
     text = (tmp_path / "r.md").read_text()
-    assert "bitwise" in text and "7 checks passed, 0 failed, 2 were skipped." in text
+    assert "bitwise" in text and "8 checks passed, 0 failed, 3 were skipped." in text
     report = json.loads((tmp_path / "r.json").read_text())
-    assert report["wrong"] == [] and report["passed"] == 7
+    assert report["wrong"] == [] and report["passed"] == 8
     measured = report["measured"]["mlp-fp32"]
     assert measured["torch"]["default"]["step_ms"] > 0
     # Nothing that takes time lacks an estimate: begin_step alone has none.
@@ -103,7 +104,7 @@ def test_says_what_it_had_no_time_for(program, tmp_path):
     report = json.loads((tmp_path / "r.json").read_text())
     texts = {outcome["check"]: outcome["text"] for outcome in report["outcomes"]}
     assert texts["build"] == "no time was left" and texts["timing"] == "not built"
-    assert report["passed"] == 0 and report["skipped"] == 9
+    assert report["passed"] == 0 and report["skipped"] == 11
 
 
 def test_large_programs_draw_what_did_not_travel(tmp_path):
@@ -227,8 +228,8 @@ def test_what_tells_most_comes_first(tmp_path):
         (folder / "check.json").write_text(json.dumps({"name": name, "precision": "fp16", "losses": losses}))
         found.append(programs.Program(folder.parent, "cuda", programs.Deadline(1)))
     order = [(program.name, name) for program, name in check.order_of_checks(found)]
-    assert order[:4] == [("mlp", name) for name in checks.PARITY]
-    assert order[4:11:3] == [("gpt2-large", "timing"), ("resnet50-large", "timing"), ("vit-large", "timing")]
+    assert order[:5] == [("mlp", name) for name in checks.PARITY]
+    assert order[5:14:4] == [("gpt2-large", "timing"), ("resnet50-large", "timing"), ("vit-large", "timing")]
     assert len(order) == len(set(order)) == 4 * (len(checks.CHECKS) - 1)
 
 
