@@ -31,6 +31,9 @@ class Device:
     blocks: int = 32
 
 
+# What nvcc is told: as in a program's build, GPUs of compute capability 9.0 have code that others cannot run.
+PRODUCTS = ("HMMA", "HGMMA")  # of a warp, and of a warpgroup
+FLAGS = {"sm_80": ["-arch=sm_80"], "sm_90": ["-arch=sm_90a", "-DGPUOPT_BUILT_FOR_SM90A"]}
 DEVICES = {"sm_80": Device(108, 1.3e12, 600e-9, 1.41e9, lanes=64), "sm_90": Device(132, 4.1e12, 700e-9, 1.755e9)}
 
 SIZES = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8, "i64": 8, "i32": 4, "ui8": 1, "i8": 1, "i1": 1}
@@ -118,7 +121,7 @@ class Kernel:
             begin = self.labels.get(instruction.target() or "")
             if instruction.code.startswith("BRA") and begin is not None and begin < end:
                 loops.append(range(begin, end + 1))
-        loop = min((loop for loop in loops if any(self.codes[i].startswith("HMMA") for i in loop)), key=len)
+        loop = min((loop for loop in loops if any(self.codes[i].startswith(PRODUCTS) for i in loop)), key=len)
         # From each instruction to the end: products, copies, instructions (negative), and those.
         ways: dict[int, tuple[int, int, int, list[Instruction]]] = {}
         for place in reversed(loop):
@@ -133,7 +136,7 @@ class Kernel:
                 best = (0, 0, 0, [])
             if best:
                 code = instruction.code
-                ways[place] = (best[0] + code.startswith("HMMA"), best[1] + code.startswith("LDGSTS"), best[2] - 1,
+                ways[place] = (best[0] + code.startswith(PRODUCTS), best[1] + code.startswith("LDGSTS"), best[2] - 1,
                                [instruction] + best[3])
         return ways[loop[0]][3]
 
@@ -165,6 +168,7 @@ class Kernels:
     """The kernels of a program for one architecture."""
 
     def __init__(self, program: Path, folder: Path, architecture: str):
+        self.architecture = architecture
         self.device = DEVICES[architecture]
         self.report = ""
         self.kernels: dict[str, Kernel] = {}
@@ -174,7 +178,7 @@ class Kernels:
             cubin = folder / f"{file.stem}.{architecture}.cubin"
             includes = [f"-I{wheel}/{name}/include" for wheel in nvidia_wheels().split(";") for name in ("cu13", "cudnn")]
             report = execute(
-                ["nvcc", "-std=c++17", "-fmad=false", f"-arch={architecture}", "-cubin", "-Xptxas=-v,-warn-spills",
+                ["nvcc", "-std=c++17", "-fmad=false", *FLAGS[architecture], "-cubin", "-Xptxas=-v,-warn-spills",
                  f"-I{program}", *includes, "-o", cubin, file])
             self.report += report
             self.read_report(report)

@@ -23,6 +23,7 @@ import zoo
 from gpuopt.driver import find_driver
 from emulated import nvidia_wheels
 from models import Case
+from sass import FLAGS
 from training import execute
 
 # The device whose plan weighs the kernels of an architecture.
@@ -62,8 +63,8 @@ def compile_file(source: Path, architecture: str) -> list[Resources]:
     """What nvcc makes of the kernels of a file of an emitted program, those of the runtime among them."""
     includes = [f"-I{wheel}/{name}/include" for wheel in nvidia_wheels().split(";") for name in ("cu13", "cudnn")]
     return read_report(execute(
-        ["nvcc", "-std=c++17", "-O3", "-fmad=false", f"-arch={architecture}", "-cubin", "-Xptxas=-v", f"-I{source.parent}", *includes,
-         "-o", source.with_suffix(".cubin"), source]))
+        ["nvcc", "-std=c++17", "-O3", "-fmad=false", *FLAGS[architecture], "-cubin", "-Xptxas=-v", f"-I{source.parent}",
+         *includes, "-o", source.with_suffix(".cubin"), source]))
 
 
 CALL = re.compile(r"^ +([\w:]+(?:<[^;()]*>)?)\(ctx,(.*?)\);\n", re.M | re.S)

@@ -35,7 +35,7 @@ def build(model, *flags):
     configured = execute(["cmake", "-S", program, "-B", program / "build", f"-DNVIDIA_WHEELS={nvidia_wheels()}",
                           f"-DCMAKE_CUDA_FLAGS_RELEASE={optimization}", *([] if FULL else ["-DCMAKE_CUDA_ARCHITECTURES=90"])])
     output = execute(["cmake", "--build", program / "build", "--verbose"])
-    assert all(f"arch=compute_{architecture}" in output for architecture in ([80, 90] if FULL else [90])), configured + output
+    assert all(f"arch=compute_{architecture}" in output for architecture in ([80, "90a"] if FULL else [90, "90a"])), configured + output
     commands = [line for line in output.splitlines() if re.search(r"nvcc .* -c ", line)]
     # Not that of nvcc, or the latest that this CMake knows: all users compile the same language.
     assert commands and all("-std=c++17" in command for command in commands), commands

@@ -96,6 +96,23 @@ TILES = {"attention_forward": (64, 4, 34, 375), "attention_query_gradients": (48
          "attention_key_gradients": (128, 5, 32, 475)}
 
 
+# The same of the kernels for warpgroups, a product of which is of 64 x 64 x 16.
+WARPGROUP_TILES = {"attention_query_gradients_by_warpgroups": (12, 8, 32, 300),
+                   "attention_key_gradients_by_warpgroups": (16, 9, 32, 400)}
+
+
+@pytest.mark.parametrize("name", WARPGROUP_TILES)
+def test_attention_by_warpgroups_takes_few_instructions(kernels, name):
+    if kernels.architecture == "sm_80":
+        pytest.skip("sm_80 has no warpgroups")
+    tile = [instruction.code for instruction in kernels.of_runtime[name].tile_loop()]
+    products, copies, exponentials, most = WARPGROUP_TILES[name]
+    count = lambda code: sum(one.startswith(code) for one in tile)
+    assert (count("HGMMA.64x64x16"), count("LDGSTS"), count("MUFU.EX2")) == (products, copies, exponentials), tile
+    assert not count("LDL") and not count("STL") and not count("LDG.") and not count("STG"), tile
+    assert len(tile) <= most, (len(tile), tile)
+
+
 @pytest.mark.parametrize("name", TILES)
 def test_attention_takes_few_instructions(kernels, name):
     """A tile of scores without an edge needs no test of a row or a score, and its copies no registers."""

@@ -142,6 +142,14 @@ TEST_F(UnfitMachine, OfAGpuOlderThanTheProgram) {
   EXPECT_EQ(start_built_for({900, 800}), "");
 }
 
+TEST_F(UnfitMachine, HasNoProductsOfWarpgroups) {
+  EXPECT_TRUE(gpuopt::has_warpgroup_products(0));
+  for (const int other : {80, 89, 100, 120}) {
+    machine.compute_capability = other;
+    EXPECT_FALSE(gpuopt::has_warpgroup_products(0)) << other;
+  }
+}
+
 // It is found before the first convolution.
 TEST_F(UnfitMachine, OfAnOldCudnn) {
   machine.cudnn_version = 90100;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # compile-cuda.sh RUNTIME SOURCE OUTPUT_FOLDER: compiles SOURCE for sm_80 and
-# sm_90 with warnings as errors, with headers from the folders in NVIDIA_WHEELS.
+# sm_90a with warnings as errors, with headers from the folders in NVIDIA_WHEELS.
 # Exit status 77: nvcc or its libraries are absent.
 nvcc=$(command -v nvcc || ls /usr/local/cuda*/bin/nvcc 2>/dev/null | head -n 1)
 [ -n "$nvcc" ] || { echo "skipped: no nvcc"; exit 77; }
@@ -17,4 +17,5 @@ printf '#include <cublasLt.h>\n#include <cudnn.h>\n' >"$3/libraries.cu"
 # shellcheck disable=SC2086
 exec "$nvcc" -std=c++17 -O3 -fmad=false -Werror all-warnings \
   -Xcompiler=-Wall,-Wextra,-Werror -gencode arch=compute_80,code=sm_80 \
-  -gencode arch=compute_90,code=sm_90 $includes -I "$1" -c "$2" -o "$3/cuda.o"
+  -gencode arch=compute_90a,code=sm_90a -DGPUOPT_BUILT_FOR_SM90A $includes \
+  -I "$1" -c "$2" -o "$3/cuda.o"

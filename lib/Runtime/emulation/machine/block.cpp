@@ -4,6 +4,7 @@
 #include "emulation/machine/fiber.h"
 #include "emulation/machine/matrix.h"
 #include "emulation/machine/random.h"
+#include "emulation/machine/warpgroup.h"
 
 #include <sys/mman.h>
 
@@ -38,6 +39,7 @@ struct LateCopy {
   size_t bytes, read;
 };
 using CopyGroup = std::vector<LateCopy>;
+using ProductGroup = std::vector<std::shared_ptr<GroupProduct>>;
 
 struct Thread {
   Fiber fiber;
@@ -49,6 +51,10 @@ struct Thread {
   int line = 0;
   CopyGroup open_group;
   std::deque<CopyGroup> closed_groups;
+  bool hides_copies = false; // from products of warpgroups
+  bool has_arrived = false;  // for them
+  ProductGroup open_products;
+  std::deque<ProductGroup> closed_products;
 };
 
 class Block {
@@ -71,6 +77,8 @@ private:
   bool is_complete(int first, const Exchange &wanted) const;
   void serve(int first, const Exchange &wanted);
   void serve_matrix(int first, const Exchange &wanted);
+  bool release_product(int warp);
+  void begin_product(int first);
   uint64_t answer(int first, const Exchange &wanted) const;
   void release_barrier();
   void report_stuck() const;
@@ -123,6 +131,9 @@ void Block::start_thread(int number) {
   thread.index = index_in(blockDim, unsigned(number));
   thread.open_group.clear();
   thread.closed_groups.clear();
+  thread.hides_copies = thread.has_arrived = false;
+  thread.open_products.clear();
+  thread.closed_products.clear();
 }
 
 void Block::run(const std::function<void()> &new_kernel) {
@@ -169,10 +180,11 @@ void Block::resume(int number) {
 
 bool Block::release_exchanges(int warp) {
   const int first = warp * kWarpSize, last = std::min(first + kWarpSize, count);
-  bool any = false;
+  bool any = release_product(warp);
   for (int i = first; i < last; i++) {
     const Thread &thread = *threads[size_t(i)];
     if (thread.state == State::AtExchange &&
+        thread.exchange.kind != ExchangeKind::GroupProduct &&
         is_complete(first, thread.exchange)) {
       serve(first, thread.exchange);
       any = true;
@@ -220,11 +232,62 @@ void Block::serve_matrix(int first, const Exchange &wanted) {
   run_matrix_word(lanes);
 }
 
+// Begins the product of a warp's group if all threads of the group are there.
+// The group's other warps, which have waited for this one, can run again.
+bool Block::release_product(int warp) {
+  constexpr int kWarps = kGroupThreads / kWarpSize;
+  const int first = warp / kWarps * kGroupThreads;
+  if (first + kGroupThreads > count)
+    return false;
+  const Exchange &wanted = threads[size_t(first)]->exchange;
+  for (int i = first; i < first + kGroupThreads; i++) {
+    const Thread &thread = *threads[size_t(i)];
+    if (thread.state != State::AtExchange ||
+        thread.exchange.kind != ExchangeKind::GroupProduct ||
+        !is_same_product(thread.exchange.product, wanted.product))
+      return false;
+  }
+  begin_product(first);
+  for (int other = first / kWarpSize; other < first / kWarpSize + kWarps;
+       other++)
+    if (std::find(open.begin(), open.end(), other) == open.end())
+      open.push_back(other);
+  return true;
+}
+
+void Block::begin_product(int first) {
+  for (int i = 0; i < count; i++)
+    if (threads[size_t(i)]->hides_copies)
+      throw Fault(name(i) +
+                  " has copied to shared memory what it has not shown "
+                  "to products of warpgroups, when one begins");
+  const GroupOperands *operands[kGroupThreads];
+  ProductGroup earlier;
+  const Thread &leader = *threads[size_t(first)];
+  for (const ProductGroup &group : leader.closed_products)
+    earlier.insert(earlier.end(), group.begin(), group.end());
+  earlier.insert(earlier.end(), leader.open_products.begin(),
+                 leader.open_products.end());
+  for (int i = 0; i < kGroupThreads; i++) {
+    if (!threads[size_t(first + i)]->has_arrived)
+      throw Fault(name(first + i) +
+                  " begins a product of its warpgroup, but has "
+                  "not said that its registers are ready");
+    operands[i] = threads[size_t(first + i)]->exchange.product;
+  }
+  const auto product = std::make_shared<GroupProduct>(operands, earlier);
+  for (int i = first; i < first + kGroupThreads; i++) {
+    threads[size_t(i)]->open_products.push_back(product);
+    threads[size_t(i)]->state = State::Ready;
+  }
+}
+
 uint64_t Block::answer(int first, const Exchange &wanted) const {
   uint64_t votes = 0;
   switch (wanted.kind) {
   case ExchangeKind::Barrier:
   case ExchangeKind::Matrix:
+  case ExchangeKind::GroupProduct:
     return 0;
   case ExchangeKind::Shuffle:
     return threads[size_t(first + wanted.source)]->exchange.value;
@@ -253,6 +316,11 @@ void Block::report_stuck() const {
   int waiting = -1, left = -1;
   for (int i = 0; i < count; i++) {
     const Thread &thread = *threads[size_t(i)];
+    if (thread.state == State::AtExchange &&
+        thread.exchange.kind == ExchangeKind::GroupProduct)
+      throw Fault(name(i) +
+                  " waits for threads of its warpgroup that never come "
+                  "to the same product");
     if (thread.state == State::AtExchange)
       throw Fault(name(i) + " waits for lanes of its warp that its mask names "
                             "and that never come");
@@ -398,7 +466,38 @@ void wait_for_copy_groups(size_t pending) {
     for (const LateCopy &copy : groups.front()) {
       memset(copy.to, 0, copy.bytes);
       memcpy(copy.to, copy.from, copy.read);
+      the_block->running().hides_copies = true;
     }
 }
+
+void arrive_for_products() { the_block->running().has_arrived = true; }
+
+void begin_group_product(const GroupOperands &mine) {
+  if (kWarpSize != 32)
+    throw Fault("a product of a warpgroup needs warps of 32 threads");
+  Thread &thread = the_block->running();
+  thread.exchange = {};
+  thread.exchange.kind = ExchangeKind::GroupProduct;
+  thread.exchange.product = &mine;
+  thread.state = State::AtExchange;
+  the_block->suspend();
+}
+
+void close_product_group() {
+  Thread &thread = the_block->running();
+  thread.closed_products.push_back(std::move(thread.open_products));
+  thread.open_products.clear();
+}
+
+void wait_for_product_groups(size_t pending) {
+  Thread &thread = the_block->running();
+  std::deque<ProductGroup> &groups = thread.closed_products;
+  for (; groups.size() > pending; groups.pop_front())
+    for (const auto &product : groups.front())
+      product->finish(dynamic_memory());
+  thread.has_arrived = false;
+}
+
+void show_copies_to_products() { the_block->running().hides_copies = false; }
 
 } // namespace gpuopt::emulation

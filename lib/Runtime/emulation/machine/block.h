@@ -44,7 +44,8 @@ void wait_for_block(const char *file, int line);
 // Something that the lanes of a warp do together. All lanes in `mask` must take
 // part, with the same mask and the same kind.
 struct MatrixLane;
-enum class ExchangeKind { Shuffle, Ballot, Barrier, Matrix };
+struct GroupOperands;
+enum class ExchangeKind { Shuffle, Ballot, Barrier, Matrix, GroupProduct };
 struct Exchange {
   ExchangeKind kind = ExchangeKind::Barrier;
   uint64_t mask = 0;
@@ -52,6 +53,8 @@ struct Exchange {
   int source = 0;     // Shuffle: the lane to read
   // Matrix: the lane's operands, and where its part of the result goes
   MatrixLane *matrix = nullptr;
+  // GroupProduct: the thread's operands. All warps of the group take part.
+  const GroupOperands *product = nullptr;
 };
 // Returns the value of `source`, or a bit for each lane whose value is not 0.
 uint64_t exchange(const Exchange &mine);
@@ -67,5 +70,17 @@ void copy_late(void *to, const void *from, size_t bytes, size_t read);
 void close_copy_group();
 // Waits for all closed groups of this thread but the last `pending` ones.
 void wait_for_copy_groups(size_t pending);
+
+// Products of warpgroups (machine/warpgroup.h). A thread says that its
+// registers are ready, after it has touched those of a product; begins a
+// product; makes one group of those that it has begun; and waits for all groups
+// but the last `pending` ones. It is a Fault if a thread of the block has
+// copies that have arrived and that it has not shown to products when one
+// begins.
+void arrive_for_products();
+void begin_group_product(const GroupOperands &mine);
+void close_product_group();
+void wait_for_product_groups(size_t pending);
+void show_copies_to_products();
 
 } // namespace gpuopt::emulation

@@ -30,11 +30,6 @@ std::vector<float> all_of_f16() {
   return all;
 }
 
-float widen(uint16_t bits, bool is_bf16) {
-  static const std::vector<float> f16 = all_of_f16();
-  return is_bf16 ? widen_bf16(bits) : f16[bits];
-}
-
 uint16_t half_of(uint32_t word, int which) {
   return uint16_t(word >> (16 * which));
 }
@@ -51,10 +46,11 @@ void multiply(const MatrixLanes &lanes, bool is_bf16) {
     for (int word = 0; word < 4; word++)
       for (int i = 0; i < 2; i++)
         a[g + 8 * (word % 2)][2 * t + i + 8 * (word / 2)] =
-            widen(half_of(mine.a[word], i), is_bf16);
+            widen_half(half_of(mine.a[word], i), is_bf16);
     for (int word = 0; word < 2; word++)
       for (int i = 0; i < 2; i++)
-        b[2 * t + i + 8 * word][g] = widen(half_of(mine.b[word], i), is_bf16);
+        b[2 * t + i + 8 * word][g] =
+            widen_half(half_of(mine.b[word], i), is_bf16);
     for (int i = 0; i < 4; i++)
       c[g + 8 * (i / 2)][2 * t + i % 2] = mine.c[i];
   }
@@ -91,6 +87,11 @@ void load(const MatrixLanes &lanes, bool is_transposed) {
 }
 
 } // namespace
+
+float widen_half(uint16_t bits, bool is_bf16) {
+  static const std::vector<float> f16 = all_of_f16();
+  return is_bf16 ? widen_bf16(bits) : f16[bits];
+}
 
 void run_matrix_word(const MatrixLanes &lanes) {
   switch (lanes[0]->word) {

@@ -22,6 +22,9 @@ struct MatrixLane {
 };
 using MatrixLanes = MatrixLane *[32];
 
+// Returns the number whose bits are given, of f16 or bf16.
+float widen_half(uint16_t bits, bool is_bf16);
+
 // Null equals null: other exchanges have none.
 inline bool is_same_word(const MatrixLane *one, const MatrixLane *other) {
   return one && other ? one->word == other->word : one == other;

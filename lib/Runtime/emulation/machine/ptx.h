@@ -5,6 +5,7 @@
 #include "emulation/machine/approximation.h"
 #include "emulation/machine/block.h"
 #include "emulation/machine/matrix.h"
+#include "emulation/machine/warpgroup.h"
 
 #include <cmath>
 #include <cstring>
@@ -62,6 +63,61 @@ void cp_async_wait() {
 }
 
 inline char *dynamic_memory() { return emulation::dynamic_memory(); }
+// Addresses count from the beginning of the dynamic memory.
+inline uint32_t shared_address(const void *p) {
+  return uint32_t(static_cast<const char *>(p) - dynamic_memory());
+}
+
+// Products of warpgroups; see gpuopt/kernels/ptx_warpgroup_cuda.h.
+inline void warpgroup_arrive() { emulation::arrive_for_products(); }
+inline void warpgroup_commit() { emulation::close_product_group(); }
+template <int Pending>
+void warpgroup_wait() {
+  emulation::wait_for_product_groups(Pending);
+}
+inline void fence_for_products() { emulation::show_copies_to_products(); }
+
+template <int N>
+void multiply_shared(bool is_bf16, float (&c)[N][4], uint64_t a, uint64_t b,
+                     bool adds) {
+  emulation::GroupOperands mine;
+  mine.is_bf16 = is_bf16;
+  mine.columns = 8 * N;
+  mine.a = a;
+  mine.b = b;
+  mine.adds = adds;
+  mine.c = &c[0][0];
+  emulation::begin_group_product(mine);
+}
+template <int N>
+void multiply_shared_f16(float (&c)[N][4], uint64_t a, uint64_t b, bool adds) {
+  multiply_shared(false, c, a, b, adds);
+}
+template <int N>
+void multiply_shared_bf16(float (&c)[N][4], uint64_t a, uint64_t b, bool adds) {
+  multiply_shared(true, c, a, b, adds);
+}
+
+inline void multiply_held(bool is_bf16, float (&c)[8][4],
+                          const uint32_t (&a)[4], uint64_t b, bool adds) {
+  emulation::GroupOperands mine;
+  mine.is_bf16 = is_bf16;
+  mine.holds_a = true;
+  memcpy(mine.held, a, sizeof a);
+  mine.b = b;
+  mine.reads_rows = true;
+  mine.adds = adds;
+  mine.c = &c[0][0];
+  emulation::begin_group_product(mine);
+}
+inline void multiply_held_f16(float (&c)[8][4], const uint32_t (&a)[4],
+                              uint64_t b, bool adds) {
+  multiply_held(false, c, a, b, adds);
+}
+inline void multiply_held_bf16(float (&c)[8][4], const uint32_t (&a)[4],
+                               uint64_t b, bool adds) {
+  multiply_held(true, c, a, b, adds);
+}
 
 inline uint32_t pack_f16(float low, float high) {
   const _Float16 halves[] = {_Float16(low), _Float16(high)};

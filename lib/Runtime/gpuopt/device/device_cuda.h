@@ -24,6 +24,7 @@ struct Context {
     CHECK_CUDA(cudaSetDevice(device));
     CHECK_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     CHECK_CUDA(cudaStreamCreateWithFlags(&copy_stream, cudaStreamNonBlocking));
+    multiplies_by_warpgroups = has_warpgroup_products(device);
   }
   ~Context() {
     cudaDeviceSynchronize();
@@ -117,6 +118,7 @@ struct Context {
   cudaStream_t stream = nullptr, copy_stream = nullptr;
   int num_threads = 1;
   bool allows_tf32 = false; // of a program that was compiled so
+  bool multiplies_by_warpgroups = false;
   AttentionLibrary attention_library = AttentionLibrary::Auto;
   size_t allocated_bytes = 0;
   char *host_memory = nullptr;

@@ -90,6 +90,23 @@ check_device(int device,
                 std::to_string(capability));
 }
 
+// Whether a program has code for GPUs of compute capability 9.0 that uses their
+// products of warpgroups (kernels/warpgroup_cuda.h), which is code for sm_90a.
+// What builds the program says so.
+#if defined(GPUOPT_BUILT_FOR_SM90A) || defined(GPUOPT_EMULATED)
+constexpr bool kIsBuiltForWarpgroups = true;
+#else
+constexpr bool kIsBuiltForWarpgroups = false;
+#endif
+
+inline bool has_warpgroup_products(int device) {
+  if constexpr (!kIsBuiltForWarpgroups)
+    return false;
+  cudaDeviceProp properties;
+  CHECK_CUDA(cudaGetDeviceProperties(&properties, device));
+  return properties.major == 9 && properties.minor == 0;
+}
+
 // The needs of libraries are checked when a program starts, too. Only the
 // headers that are included know which libraries these are.
 using Requirement = void (*)();

@@ -23,6 +23,16 @@ constexpr int kTileVector = 16 / int(sizeof(T));
 template <class T, int D>
 constexpr int kTileStride = D + kTileVector<T>;
 
+// Where the elements of a tile are.
+template <class T, int D>
+struct PaddedRows {
+  static constexpr int kStride = kTileStride<T, D>;
+
+  static DEVICE int place(int row, int column) {
+    return row * kStride + column;
+  }
+};
+
 template <class T>
 constexpr bool kHasMatrixUnits = sizeof(T) == 2;
 

@@ -30,7 +30,10 @@ struct Matrix {
 // knows their places, it has the address of the first one of the next tile in
 // registers. All rows must be aligned then (has_vectors). Otherwise it finds
 // each address when it copies, and rows that are not aligned by elements.
-template <int Rows, int D, int Threads, bool KnowsPlaces, class T>
+// Layout says where the elements of a tile are: every kStep-th row must have
+// its columns in the same places.
+template <int Rows, int D, int Threads, bool KnowsPlaces, class T,
+          class Layout = PaddedRows<T, D>>
 class TileCopies {
   static constexpr int kVector = kTileVector<T>, kVectors = D / kVector;
   static constexpr int kStep = Threads / kVectors;
@@ -44,20 +47,20 @@ public:
 
   // Begins to copy the next tile, whose first row is `first`.
   DEVICE void copy(T *tile, const Matrix<const T> &from, int first) {
-    T *to = tile + row() * kTileStride<T, D> + column();
+    T *to = tile + Layout::place(row(), column());
     if constexpr (KnowsPlaces) {
       UNROLL
       for (int i = 0; i < Rows; i += kStep) {
         const bool exists = first + i < rows;
         // Nothing is read from an address that may lie behind the matrix.
-        ptx::cp_async(to + i * kTileStride<T, D>,
-                      next + int64_t(i) * from.stride, exists ? 16 : 0);
+        ptx::cp_async(to + i * Layout::kStride, next + int64_t(i) * from.stride,
+                      exists ? 16 : 0);
       }
       next += int64_t(Rows) * from.stride;
     } else {
 #pragma unroll 1
       for (int i = 0; i < Rows; i += kStep)
-        copy_any(to + i * kTileStride<T, D>, from, first + row() + i);
+        copy_any(to + i * Layout::kStride, from, first + row() + i);
     }
   }
 
@@ -83,21 +86,26 @@ private:
 };
 
 // Copies one tile.
-template <int Rows, int D, int Threads, bool KnowsPlaces, class T>
+template <int Rows, int D, int Threads, bool KnowsPlaces, class Layout = void,
+          class T>
 DEVICE void copy_tile(T *tile, const Matrix<const T> &from, int first) {
-  TileCopies<Rows, D, Threads, KnowsPlaces, T>(from, first)
+  using Places =
+      std::conditional_t<std::is_void_v<Layout>, PaddedRows<T, D>, Layout>;
+  TileCopies<Rows, D, Threads, KnowsPlaces, T, Places>(from, first)
       .copy(tile, from, first);
 }
 
 // Calls use(tile, buffer) for each tile from `begin` to `end`; copy(tile,
 // buffer) begins to bring one. With two buffers, the next tile is on its way
-// while one is used.
-template <int Buffers, class Index, class Copy, class Use>
+// while one is used. show() is called where this thread's part of a tile is
+// there.
+template <int Buffers, class Index, class Copy, class Use, class Show>
 DEVICE void for_each_tile(Index begin, Index end, const Copy &copy,
-                          const Use &use) {
+                          const Use &use, const Show &show) {
   int buffer = 0;
   for (Index tile = begin; tile < end; tile++) {
     ptx::cp_async_wait<0>();
+    show();
     // All threads have copied this tile, and none uses the one before any more.
     __syncthreads();
     if (Buffers == 2 && tile + 1 < end)
@@ -113,6 +121,12 @@ DEVICE void for_each_tile(Index begin, Index end, const Copy &copy,
       ptx::cp_async_commit();
     }
   }
+}
+
+template <int Buffers, class Index, class Copy, class Use>
+DEVICE void for_each_tile(Index begin, Index end, const Copy &copy,
+                          const Use &use) {
+  for_each_tile<Buffers>(begin, end, copy, use, [] {});
 }
 
 // Writes a strip, times a factor for each half of its rows, to the rows from

@@ -4,6 +4,7 @@
 
 #include "gpuopt/ops/attention_bias_cuda.h"
 #include "gpuopt/ops/attention_library_cuda.h"
+#include "gpuopt/ops/attention_warpgroups_cuda.h"
 
 namespace gpuopt {
 
@@ -75,12 +76,38 @@ void launch_bias_gradient(Context &ctx, const AttentionShape &s,
            add_bias_parts, sums, static_cast<const float *>(parts), to);
 }
 
+template <class T, class Scores>
+void launch_gradients_by_warpgroups(Context &ctx, const AttentionShape &s,
+                                    const AttentionGradientShape &g,
+                                    const Scores &scores, const T *q,
+                                    const T *k, const T *v, const T *dy,
+                                    const RowStatistics *rows, T *dq, T *dk,
+                                    T *dv, float *column_sums) {
+  using QueryTiles = SwizzledTiles<T, WarpgroupQuerySizes>;
+  using KeyTiles = SwizzledTiles<T, WarpgroupKeySizes<Scores>>;
+  const int64_t heads = heads_of_group(s, g);
+  launch_with_memory(
+      ctx, batch_elements(s) * ceil_div(s.queries, QueryTiles::kSizes.own),
+      QueryTiles::kSizes.threads(), QueryTiles::kBytes,
+      attention_query_gradients_by_warpgroups<T, Scores>, s, g, scores, q, k, v,
+      dy, rows, dq, column_sums);
+  launch_with_memory(
+      ctx, batch_elements(s) / heads * ceil_div(s.keys, KeyTiles::kSizes.own),
+      KeyTiles::kSizes.threads(), KeyTiles::kBytes,
+      attention_key_gradients_by_warpgroups<T, Scores>, s, g, scores, heads, q,
+      k, v, dy, rows, dk, dv, column_sums);
+}
+
 template <class T, int D, class Scores>
 void launch_gradients(Context &ctx, const AttentionShape &s,
                       const AttentionGradientShape &g, const Scores &scores,
                       const T *q, const T *k, const T *v, const T *dy,
                       const RowStatistics *rows, T *dq, T *dk, T *dv,
                       float *column_sums) {
+  if constexpr (kHasWarpgroupGradients<T, D, Scores>)
+    if (ctx.multiplies_by_warpgroups)
+      return launch_gradients_by_warpgroups(ctx, s, g, scores, q, k, v, dy,
+                                            rows, dq, dk, dv, column_sums);
   constexpr TileSizes kSizes = query_gradient_tiles<T, D, Scores>();
   launch_with_memory(ctx, batch_elements(s) * ceil_div(s.queries, kSizes.own),
                      kSizes.threads(), gradient_bytes<T, D>(kSizes),

@@ -1,0 +1,155 @@
+// Instructions by which a warpgroup, four warps in a row of which the first has
+// a number that is a multiple of four, multiplies matrices in shared memory
+// (PTX ISA 8.0, wgmma). Only GPUs of compute capability 9.0 have them, in code
+// for sm_90a; elsewhere a kernel that calls one ends the program. The emulated
+// machine has its own functions of these names.
+#pragma once
+
+#include "gpuopt/kernels/ptx_cuda.h"
+
+// Whether the code that is being compiled may have these instructions.
+#if defined(GPUOPT_EMULATED) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#define GPUOPT_HAS_WARPGROUP_PRODUCTS 1
+#else
+#define GPUOPT_HAS_WARPGROUP_PRODUCTS 0
+#endif
+
+namespace gpuopt {
+constexpr bool kHasWarpgroupProducts = GPUOPT_HAS_WARPGROUP_PRODUCTS;
+} // namespace gpuopt
+
+#ifndef GPUOPT_EMULATED
+
+namespace gpuopt::ptx {
+
+#if GPUOPT_HAS_WARPGROUP_PRODUCTS
+
+// A product reads registers and shared memory after its instruction. It may do
+// so from warpgroup_arrive() on, and has done so, with its results in
+// registers, when warpgroup_wait has returned. Registers must not be touched in
+// between.
+DEVICE void warpgroup_arrive() {
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+// Makes a group of the products since the last call.
+DEVICE void warpgroup_commit() {
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+// Waits for all groups but the last `Pending` ones.
+template <int Pending>
+DEVICE void warpgroup_wait() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" : : "n"(Pending) : "memory");
+}
+// Lets products read what this thread has copied to shared memory. Those of
+// other threads may do so after the next barrier.
+DEVICE void fence_for_products() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+// c = A B + (adds ? c : 0), of 64 x 16 and 16 x N elements. A and B are given
+// by words that swizzled_operand makes. Of A 16 columns of 64 rows are read. Of
+// B, in multiply_shared these are 16 columns of N rows, so it is the transpose
+// that is multiplied; in multiply_held they are 16 rows of N columns, and A is
+// in registers: warp w of the warpgroup has rows 16 w to 16 w + 15, as in
+// mma_f16. c lies as strips do (matrix_cuda.h), one of each warp.
+#define GPUOPT_FOUR(n)                                                         \
+  "+f"(c[n][0]), "+f"(c[n][1]), "+f"(c[n][2]), "+f"(c[n][3])
+#define GPUOPT_SIXTEEN(n)                                                      \
+  GPUOPT_FOUR(n), GPUOPT_FOUR(n + 1), GPUOPT_FOUR(n + 2), GPUOPT_FOUR(n + 3)
+
+DEVICE void multiply_shared_f16(float (&c)[4][4], uint64_t a, uint64_t b,
+                                bool adds) {
+  asm volatile("{\n.reg .pred adds;\nsetp.ne.b32 adds, %18, 0;\n"
+               "wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16 {"
+               "%0, %1, %2, %3, %4, %5, %6, %7, "
+               "%8, %9, %10, %11, %12, %13, %14, %15"
+               "}, %16, %17, adds, 1, 1, 0, 0;\n}"
+               : GPUOPT_SIXTEEN(0)
+               : "l"(a), "l"(b), "r"(int(adds)));
+}
+DEVICE void multiply_shared_f16(float (&c)[8][4], uint64_t a, uint64_t b,
+                                bool adds) {
+  asm volatile("{\n.reg .pred adds;\nsetp.ne.b32 adds, %34, 0;\n"
+               "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {"
+               "%0, %1, %2, %3, %4, %5, %6, %7, "
+               "%8, %9, %10, %11, %12, %13, %14, %15, "
+               "%16, %17, %18, %19, %20, %21, %22, %23, "
+               "%24, %25, %26, %27, %28, %29, %30, %31"
+               "}, %32, %33, adds, 1, 1, 0, 0;\n}"
+               : GPUOPT_SIXTEEN(0), GPUOPT_SIXTEEN(4)
+               : "l"(a), "l"(b), "r"(int(adds)));
+}
+DEVICE void multiply_held_f16(float (&c)[8][4], const uint32_t (&a)[4],
+                              uint64_t b, bool adds) {
+  asm volatile("{\n.reg .pred adds;\nsetp.ne.b32 adds, %37, 0;\n"
+               "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {"
+               "%0, %1, %2, %3, %4, %5, %6, %7, "
+               "%8, %9, %10, %11, %12, %13, %14, %15, "
+               "%16, %17, %18, %19, %20, %21, %22, %23, "
+               "%24, %25, %26, %27, %28, %29, %30, %31"
+               "}, {%32, %33, %34, %35}, %36, adds, 1, 1, 1;\n}"
+               : GPUOPT_SIXTEEN(0), GPUOPT_SIXTEEN(4)
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b),
+                 "r"(int(adds)));
+}
+
+DEVICE void multiply_shared_bf16(float (&c)[4][4], uint64_t a, uint64_t b,
+                                 bool adds) {
+  asm volatile("{\n.reg .pred adds;\nsetp.ne.b32 adds, %18, 0;\n"
+               "wgmma.mma_async.sync.aligned.m64n32k16.f32.bf16.bf16 {"
+               "%0, %1, %2, %3, %4, %5, %6, %7, "
+               "%8, %9, %10, %11, %12, %13, %14, %15"
+               "}, %16, %17, adds, 1, 1, 0, 0;\n}"
+               : GPUOPT_SIXTEEN(0)
+               : "l"(a), "l"(b), "r"(int(adds)));
+}
+DEVICE void multiply_shared_bf16(float (&c)[8][4], uint64_t a, uint64_t b,
+                                 bool adds) {
+  asm volatile("{\n.reg .pred adds;\nsetp.ne.b32 adds, %34, 0;\n"
+               "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
+               "%0, %1, %2, %3, %4, %5, %6, %7, "
+               "%8, %9, %10, %11, %12, %13, %14, %15, "
+               "%16, %17, %18, %19, %20, %21, %22, %23, "
+               "%24, %25, %26, %27, %28, %29, %30, %31"
+               "}, %32, %33, adds, 1, 1, 0, 0;\n}"
+               : GPUOPT_SIXTEEN(0), GPUOPT_SIXTEEN(4)
+               : "l"(a), "l"(b), "r"(int(adds)));
+}
+DEVICE void multiply_held_bf16(float (&c)[8][4], const uint32_t (&a)[4],
+                               uint64_t b, bool adds) {
+  asm volatile("{\n.reg .pred adds;\nsetp.ne.b32 adds, %37, 0;\n"
+               "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
+               "%0, %1, %2, %3, %4, %5, %6, %7, "
+               "%8, %9, %10, %11, %12, %13, %14, %15, "
+               "%16, %17, %18, %19, %20, %21, %22, %23, "
+               "%24, %25, %26, %27, %28, %29, %30, %31"
+               "}, {%32, %33, %34, %35}, %36, adds, 1, 1, 1;\n}"
+               : GPUOPT_SIXTEEN(0), GPUOPT_SIXTEEN(4)
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b),
+                 "r"(int(adds)));
+}
+
+#undef GPUOPT_FOUR
+#undef GPUOPT_SIXTEEN
+
+#else // no kernel calls these
+
+DEVICE void warpgroup_arrive() {}
+DEVICE void warpgroup_commit() {}
+template <int Pending>
+DEVICE void warpgroup_wait() {}
+DEVICE void fence_for_products() {}
+template <int N>
+DEVICE void multiply_shared_f16(float (&)[N][4], uint64_t, uint64_t, bool) {}
+template <int N>
+DEVICE void multiply_shared_bf16(float (&)[N][4], uint64_t, uint64_t, bool) {}
+DEVICE void multiply_held_f16(float (&)[8][4], const uint32_t (&)[4], uint64_t,
+                              bool) {}
+DEVICE void multiply_held_bf16(float (&)[8][4], const uint32_t (&)[4], uint64_t,
+                               bool) {}
+
+#endif
+
+} // namespace gpuopt::ptx
+
+#endif

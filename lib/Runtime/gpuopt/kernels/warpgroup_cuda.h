@@ -1,0 +1,106 @@
+// Products of small matrices by a warpgroup. Operands lie in shared memory as
+// tiles: rows of 64 elements of half precision, which are 128 bytes, one behind
+// the other, from a multiple of 1024 bytes on. The eight pieces of 16 bytes of
+// row r have changed places: piece p is where piece p ^ (r % 8) would be, so
+// that the same piece of eight rows lies in different banks, whether products
+// read rows or columns ("128B swizzle" in the PTX ISA).
+//
+// Results lie in registers as strips (matrix_cuda.h): warp w of a warpgroup has
+// the rows 16 w to 16 w + 15 of its 64 rows.
+#pragma once
+
+#include "gpuopt/kernels/matrix_cuda.h"
+#include "gpuopt/kernels/ptx_warpgroup_cuda.h"
+
+namespace gpuopt::detail {
+
+constexpr int kWarpgroupThreads = 128, kWarpgroupRows = 64;
+// How many elements a row of a tile has, and which multiple of bytes a tile
+// begins at.
+constexpr int kSwizzledColumns = 64;
+constexpr size_t kSwizzledAlignment = 1024;
+
+DEVICE int warpgroup_of_block() { return int(threadIdx.x) / kWarpgroupThreads; }
+
+// Where the elements of a tile are.
+struct SwizzledRows {
+  static constexpr int kStride = kSwizzledColumns, kPiece = 8;
+
+  static DEVICE int place(int row, int column) {
+    return row * kStride + (column / kPiece ^ row % kPiece) * kPiece +
+           column % kPiece;
+  }
+};
+
+// Describes a tile, or its rows from a multiple of eight on, to a product: the
+// address in units of 16 bytes, the distance of 1024 bytes between groups of
+// eight rows in the same units, and the swizzle of 128 bytes (PTX ISA, "Matrix
+// Descriptor Format"). The distance between groups of 64 columns is never asked
+// for.
+template <class T>
+DEVICE uint64_t swizzled_operand(const T *tile) {
+  const uint64_t address = (ptx::shared_address(tile) & 0x3ffff) / 16;
+  constexpr uint64_t kGroups = 1024 / 16, kSwizzleOf128 = 1;
+  return address | uint64_t(1) << 16 | kGroups << 32 | kSwizzleOf128 << 62;
+}
+// What has to be added to an operand for the columns, or the rows, 16 further
+// on.
+constexpr uint64_t kNextColumns = 16 * 2 / 16,
+                   kNextRows = 16 * kSwizzledColumns * 2 / 16;
+
+template <class T, int N>
+DEVICE void multiply_shared(float (&c)[N][4], uint64_t a, uint64_t b,
+                            bool adds) {
+  if constexpr (std::is_same_v<T, f16>)
+    ptx::multiply_shared_f16(c, a, b, adds);
+  else
+    ptx::multiply_shared_bf16(c, a, b, adds);
+}
+template <class T>
+DEVICE void multiply_held(float (&c)[8][4], const uint32_t (&a)[4], uint64_t b,
+                          bool adds) {
+  if constexpr (std::is_same_v<T, f16>)
+    ptx::multiply_held_f16(c, a, b, adds);
+  else
+    ptx::multiply_held_bf16(c, a, b, adds);
+}
+
+// Begins c[64, 8 N] = rows[64, 64] times the transpose of tile[8 N, 64].
+template <class T, int N>
+DEVICE void begin_multiply_transposed(float (&c)[N][4], uint64_t rows,
+                                      const T *tile) {
+  const uint64_t of_tile = swizzled_operand(tile);
+  UNROLL
+  for (int k = 0; k < kSwizzledColumns / 16; k++)
+    multiply_shared<T>(c, rows + k * kNextColumns, of_tile + k * kNextColumns,
+                       k > 0);
+}
+
+// The left operand of a product: a strip of results, rounded to half precision.
+template <int N>
+struct HeldStrip {
+  uint32_t words[N / 2][4];
+
+  template <class T>
+  DEVICE void hold(const float (&p)[N][4]) {
+    UNROLL
+    for (int k = 0; k < N / 2; k++) {
+      UNROLL
+      for (int i = 0; i < 4; i++)
+        words[k][i] = pack_pair<T>(p[2 * k + i / 2][2 * (i % 2)],
+                                   p[2 * k + i / 2][2 * (i % 2) + 1]);
+    }
+  }
+};
+
+// Begins c[64, 64] += p[64, 8 N] times tile[8 N, 64].
+template <class T, int N>
+DEVICE void begin_add_product(float (&c)[8][4], const HeldStrip<N> &p,
+                              const T *tile) {
+  const uint64_t of_tile = swizzled_operand(tile);
+  UNROLL
+  for (int k = 0; k < N / 2; k++)
+    multiply_held<T>(c, p.words[k], of_tile + k * kNextRows, true);
+}
+
+} // namespace gpuopt::detail

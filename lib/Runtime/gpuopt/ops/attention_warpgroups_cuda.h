@@ -1,0 +1,245 @@
+// The backward of attention on GPUs of compute capability 9.0, whose matrix
+// units work for warpgroups (kernels/warpgroup_cuda.h): for heads of up to 64
+// elements of half precision whose scores are products, or have an added mask
+// that is read in pairs. attention_backward_cuda.h has the kernels for all
+// others, and the formulas.
+#pragma once
+
+#include "gpuopt/kernels/warpgroup_cuda.h"
+#include "gpuopt/ops/attention_backward_cuda.h"
+
+namespace gpuopt::detail {
+
+template <class T, int D, class Scores>
+constexpr bool kHasWarpgroupGradients =
+    kIsBuiltForWarpgroups && kHasMatrixUnits<T> && D == kSwizzledColumns &&
+    !Scores::kAreChanged;
+
+// A block is a warpgroup, and several share a multiprocessor: while one
+// computes exponentials, the matrix units multiply for another. These sizes
+// were the fastest on an H200 of those that fit into the registers, but for
+// masked scores and dK and dV, whose tiles of queries are smaller lest
+// registers spill.
+struct WarpgroupQuerySizes {
+  static constexpr TileSizes kSizes{64, 64, 2, 4};
+};
+template <class Scores>
+struct WarpgroupKeySizes {
+  static constexpr TileSizes kSizes{64, Scores::kAreProducts ? 64 : 32, 2, 3};
+};
+
+// The shared memory of a block: its own tiles of two operands, and for each
+// buffer the tiles of the other two. For dK and dV, what is known of the
+// queries of each buffer comes last.
+template <class T, class Sizes>
+struct SwizzledTiles {
+  static constexpr TileSizes kSizes = Sizes::kSizes;
+  static constexpr int kRows =
+      2 * kSizes.own + 2 * kSizes.buffers * kSizes.other;
+  static constexpr size_t kBytes =
+      size_t(kRows) * kSwizzledColumns * sizeof(T) +
+      size_t(kSizes.buffers) * kSizes.other * sizeof(RowStatistics);
+  static_assert(kSizes.own % kWarpgroupRows == 0 && kSizes.other % 8 == 0);
+  static_assert(kSizes.own % kAttentionSumRows == 0);
+
+  DEVICE T *row(int number) const {
+    return reinterpret_cast<T *>(ptx::dynamic_memory()) +
+           number * kSwizzledColumns;
+  }
+  DEVICE T *own(int which) const { return row(which * kSizes.own); }
+  DEVICE T *other(int which, int buffer) const {
+    return row(2 * kSizes.own + (2 * buffer + which) * kSizes.other);
+  }
+  DEVICE RowStatistics *statistics(int buffer) const {
+    return reinterpret_cast<RowStatistics *>(row(kRows)) +
+           buffer * kSizes.other;
+  }
+  // The rows of the running warpgroup, for products.
+  DEVICE uint64_t own_operand(int which) const {
+    return swizzled_operand(own(which) + warpgroup_of_block() * kWarpgroupRows *
+                                             kSwizzledColumns);
+  }
+};
+
+// Begins to bring the rows of a block from `first` on.
+template <class Tiles, class T>
+DEVICE void copy_own_rows(const Tiles &tiles, int which,
+                          const Matrix<const T> &from, int first) {
+  copy_tile<Tiles::kSizes.own, kSwizzledColumns, Tiles::kSizes.threads(), true,
+            SwizzledRows>(tiles.own(which), from, first);
+}
+
+template <class T, class Scores>
+KERNEL void __launch_bounds__(WarpgroupQuerySizes::kSizes.threads(),
+                              WarpgroupQuerySizes::kSizes.blocks)
+    attention_query_gradients_by_warpgroups(AttentionShape s,
+                                            AttentionGradientShape g,
+                                            Scores scores, const T *q,
+                                            const T *k, const T *v, const T *dy,
+                                            const RowStatistics *statistics,
+                                            T *dq, float *column_sums) {
+  constexpr int D = kSwizzledColumns;
+  using Tiles = SwizzledTiles<T, WarpgroupQuerySizes>;
+  constexpr TileSizes kSizes = Tiles::kSizes;
+  constexpr int kKeys = kSizes.other;
+  const AttentionBlock at(s, s.queries, kSizes.own, true);
+  const Tiles tiles;
+  const int first_query = int(at.tile) * kSizes.own;
+  const int first_row = first_query + first_row_of_warp(1);
+  const int of_group = first_query + warpgroup_of_block() * kWarpgroupRows;
+  const TileRange range = tiles_of_keys(s, first_query, kSizes.own, kKeys);
+  const Matrix<const T> keys(k + at.offset(s.k_batch), s.keys, s.key_size,
+                             s.k_row);
+  const Matrix<const T> values(v + at.offset(s.v_batch), s.keys, s.value_size,
+                               s.v_row);
+  using Copies = TileCopies<kKeys, D, kSizes.threads(), true, T, SwizzledRows>;
+  Copies key_copies(keys, range.begin * kKeys),
+      value_copies(values, range.begin * kKeys);
+  const auto copy = [&](int tile, int buffer) {
+    key_copies.copy(tiles.other(0, buffer), keys, tile * kKeys);
+    value_copies.copy(tiles.other(1, buffer), values, tile * kKeys);
+  };
+  copy_own_rows(
+      tiles, 0,
+      Matrix<const T>(q + at.offset(s.q_batch), s.queries, s.key_size, s.q_row),
+      first_query);
+  copy_own_rows(tiles, 1,
+                Matrix<const T>(dy + at.offset(g.dy_batch), s.queries,
+                                s.value_size, g.dy_row),
+                first_query);
+  if (range.begin < range.end)
+    copy(range.begin, 0);
+  ptx::cp_async_commit();
+
+  RowStatistics of_row[1][2] = {};
+  load_statistics(of_row, statistics, s, at, first_row);
+  const uint64_t queries = tiles.own_operand(0),
+                 gradients = tiles.own_operand(1);
+  float sum[1][D / 8][4];
+  set_zero(sum[0]);
+  const ScoreBand band(s);
+  for_each_tile<kSizes.buffers>(
+      range.begin, range.end, copy,
+      [&](int tile, int buffer) {
+        const int key = tile * kKeys;
+        if (ScoreTile(band, of_group, kWarpgroupRows, key, kKeys).is_hidden)
+          return;
+        float p[kKeys / 8][4], dp[kKeys / 8][4];
+        ptx::warpgroup_arrive();
+        begin_multiply_transposed(p, queries, tiles.other(0, buffer));
+        begin_multiply_transposed(dp, gradients, tiles.other(1, buffer));
+        ptx::warpgroup_commit();
+        ptx::warpgroup_wait<0>();
+        const ScoreTile place(band, first_row, kStripRows, key, kKeys);
+        const ScoreBits bits = to_scores<true>(p, place, s, at, scores);
+        to_gradients(p, dp, bits, scores,
+                     [&](int, int i) { return of_row[0][i / 2]; });
+        HeldStrip<kKeys / 8> of_scores;
+        of_scores.template hold<T>(dp);
+        ptx::warpgroup_arrive();
+        begin_add_product(sum[0], of_scores, tiles.other(0, buffer));
+        ptx::warpgroup_commit();
+        ptx::warpgroup_wait<0>();
+      },
+      [] { ptx::fence_for_products(); });
+  store_gradients<D>(
+      tiles, column_sums, s, at, 0,
+      Matrix<T>(dq + at.offset(g.dq_batch), s.queries, s.key_size, g.dq_row),
+      first_row, sum, scores.scale);
+}
+
+template <class T, class Scores>
+KERNEL void __launch_bounds__(WarpgroupKeySizes<Scores>::kSizes.threads(),
+                              WarpgroupKeySizes<Scores>::kSizes.blocks)
+    attention_key_gradients_by_warpgroups(
+        AttentionShape s, AttentionGradientShape g, Scores scores,
+        int64_t heads, const T *q, const T *k, const T *v, const T *dy,
+        const RowStatistics *statistics, T *dk, T *dv, float *column_sums) {
+  constexpr int D = kSwizzledColumns;
+  using Tiles = SwizzledTiles<T, WarpgroupKeySizes<Scores>>;
+  constexpr TileSizes kSizes = Tiles::kSizes;
+  constexpr int kQueries = kSizes.other, kThreads = kSizes.threads();
+  AttentionBlock at(s, s.batch[2] / heads, s.keys, kSizes.own, false);
+  const Tiles tiles;
+  const int first_key = int(at.tile) * kSizes.own;
+  const int first_row = first_key + first_row_of_warp(1);
+  const int of_group = first_key + warpgroup_of_block() * kWarpgroupRows;
+  const TileRange range = tiles_of_queries(s, first_key, kSizes.own, kQueries);
+  const auto copy = [&](int tile, int buffer) {
+    const Matrix<const T> queries(q + at.offset(s.q_batch), s.queries,
+                                  s.key_size, s.q_row);
+    const Matrix<const T> gradients(dy + at.offset(g.dy_batch), s.queries,
+                                    s.value_size, g.dy_row);
+    const RowStatistics *of_queries = statistics + at.number(s) * s.queries;
+    const int first = tile * kQueries;
+    copy_tile<kQueries, D, kThreads, true, SwizzledRows>(tiles.other(0, buffer),
+                                                         queries, first);
+    copy_tile<kQueries, D, kThreads, true, SwizzledRows>(tiles.other(1, buffer),
+                                                         gradients, first);
+    if (const int i = int(threadIdx.x); i < kQueries) {
+      const bool exists = first + i < s.queries;
+      ptx::cp_async(tiles.statistics(buffer) + i,
+                    of_queries + (exists ? first + i : 0), exists ? 16 : 0);
+    }
+  };
+  copy_own_rows(
+      tiles, 0,
+      Matrix<const T>(k + at.offset(s.k_batch), s.keys, s.key_size, s.k_row),
+      first_key);
+  copy_own_rows(
+      tiles, 1,
+      Matrix<const T>(v + at.offset(s.v_batch), s.keys, s.value_size, s.v_row),
+      first_key);
+
+  const uint64_t keys = tiles.own_operand(0), values = tiles.own_operand(1);
+  float sum_k[1][D / 8][4], sum_v[1][D / 8][4];
+  set_zero(sum_k[0]);
+  set_zero(sum_v[0]);
+  const ScoreBand band(s);
+  const auto use = [&](int tile, int buffer) {
+    const int query = tile * kQueries;
+    if (ScoreTile(band, query, kQueries, of_group, kWarpgroupRows).is_hidden)
+      return;
+    float p[kQueries / 8][4], dp[kQueries / 8][4];
+    const T *of_q = tiles.other(0, buffer), *of_dy = tiles.other(1, buffer);
+    ptx::warpgroup_arrive();
+    begin_multiply_transposed(p, keys, of_q);
+    begin_multiply_transposed(dp, values, of_dy);
+    ptx::warpgroup_commit();
+    ptx::warpgroup_wait<0>();
+    const ScoreTile place(band, query, kQueries, first_row, kStripRows);
+    const ScoreBits bits = to_scores<false>(p, place, s, at, scores);
+    const RowStatistics *of_queries = tiles.statistics(buffer);
+    to_gradients(p, dp, bits, scores,
+                 [&](int n, int i) { return of_queries[strip_column(n, i)]; });
+    HeldStrip<kQueries / 8> of_probabilities, of_scores;
+    of_probabilities.template hold<T>(p);
+    of_scores.template hold<T>(dp);
+    ptx::warpgroup_arrive();
+    begin_add_product(sum_v[0], of_probabilities, of_dy);
+    begin_add_product(sum_k[0], of_scores, of_q);
+    ptx::warpgroup_commit();
+    ptx::warpgroup_wait<0>();
+  };
+  const int64_t first_head = at.batch[2];
+  for (int64_t head = 0; head < heads; head++) {
+    if (head > 0)
+      __syncthreads(); // no warp uses the tiles of the head before any more
+    at.batch[2] = first_head + head;
+    if (range.begin < range.end)
+      copy(range.begin, 0);
+    ptx::cp_async_commit();
+    for_each_tile<kSizes.buffers>(range.begin, range.end, copy, use,
+                                  [] { ptx::fence_for_products(); });
+  }
+  store_gradients<D>(
+      tiles, column_sums, s, at, 1,
+      Matrix<T>(dk + at.offset(g.dk_batch), s.keys, s.key_size, g.dk_row),
+      first_row, sum_k, scores.scale);
+  store_gradients<D>(
+      tiles, column_sums, s, at, 2,
+      Matrix<T>(dv + at.offset(g.dv_batch), s.keys, s.value_size, g.dv_row),
+      first_row, sum_v, 1);
+}
+
+} // namespace gpuopt::detail
