@@ -59,15 +59,20 @@ inline void forward(Context &ctx, char *m, bool evaluating) {
                   nullptr, kBatch, evaluating);
 }
 
+// The gradient of the weights.
+inline void backward(Context &ctx, char *m) {
+  const GemmShape s{{1, 1}, kIn,  kOut, kBatch, {0, 0}, 1, kIn,
+                    {0, 0}, kOut, 1,    {0, 0}, kOut,   1};
+  gemm(ctx, s, at<float>(m, kOffX), at<float>(m, kOffLogits),
+       at<float>(m, kOffGradient));
+}
+
 inline void micro_step(Context &context, char *m) {
   const Calls ctx{context};
   begin_step(ctx, at<StepState>(m, kOffState),
              at<Hyperparameters>(m, kOffHyper));
   forward(ctx, m, false);
-  const GemmShape s{{1, 1}, kIn,  kOut, kBatch, {0, 0}, 1, kIn,
-                    {0, 0}, kOut, 1,    {0, 0}, kOut,   1};
-  gemm(ctx, s, at<float>(m, kOffX), at<float>(m, kOffLogits),
-       at<float>(m, kOffGradient));
+  backward(ctx, m);
 }
 
 inline void update(Context &context, char *m) {

@@ -299,6 +299,11 @@ inline constexpr SettingInfo kRunSettings[] = {
     detail::file("profile-costs-to", &detail::S::profile_costs_to, kRunning,
                  "how long each op of a step takes, for gpuopt --profile-costs",
                  "FILE.json"),
+    detail::file("checksums-to", &detail::S::checksums_to, kRunning,
+                 "a checksum of the memory after each call of each step: two "
+                 "runs that should be equal differ from the first line that "
+                 "does (docs/troubleshooting.md)",
+                 "FILE.jsonl"),
     detail::run("profile-warmup", &detail::S::profile_warmup, at_least(0, 1e9),
                 "steps before those that are timed"),
     detail::run("profile-active", &detail::S::profile_active, at_least(1, 1e6),

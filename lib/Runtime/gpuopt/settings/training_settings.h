@@ -82,7 +82,7 @@ struct TrainingSettings : Hyperparameters {
   double temperature = 0;
   std::string token_type = "uint16", labels, tokens, eval_labels, eval_tokens,
               transform, eval_transform, profile, profile_costs_to,
-              dump_gradients, weights, resume, init_from,
+              checksums_to, dump_gradients, weights, resume, init_from,
               output_dir = "trained", wait_policy = "auto", autotune_file,
               attention_library = "auto", outputs, class_names, prompts,
               constants, metric_for_best_model = "loss";

@@ -14,7 +14,6 @@
 #include "gpuopt/trainer/not_finite.h"
 #include "gpuopt/trainer/output_folder.h"
 #include "gpuopt/trainer/output_losses.h"
-#include "gpuopt/trainer/profiling/named_ranges.h"
 #include "gpuopt/trainer/profiling/step_profiles.h"
 #include "gpuopt/trainer/progress.h"
 #include "gpuopt/trainer/run_data.h"
@@ -375,7 +374,8 @@ private:
   }
 
   void train_step(Metrics &metrics, int64_t step) {
-    profiles.begin_step(done()); // may write a profile, which is no step's time
+    // This may write a profile, which is no step's time.
+    profiles.begin_step(done(), step);
     const auto begin = Clock::now();
     double waited = 0;
     for (int64_t micro = 0; micro < program.accumulation_steps; micro++) {
@@ -441,24 +441,11 @@ private:
   // Returns the step of the checkpoint that the run goes on from, or 0.
   int64_t begun_at() const { return checkpoints.start().step; }
 
-  // Runs a function of the program: call by call where it is timed, and by
-  // `run` otherwise.
+  // Runs a function of the program: call by call where something observes
+  // its calls, and by `run` otherwise.
   template <class F>
   void run_step(const TimedFunction &function, F run) {
-    if (s.nvtx) {
-      NamedRanges ranges(function);
-      const ObserverScope scope(ctx, ranges);
-      run_calls(function, [&] { function.run(ctx, memory); });
-    } else {
-      run_calls(function, run);
-    }
-  }
-  template <class F>
-  void run_calls(const TimedFunction &function, F run) {
-    if (profiles.covers(done()) && function.calls.count > 0)
-      profiles.run(ctx, memory, function);
-    else
-      run();
+    profiles.run(ctx, memory, function, done(), run);
   }
 
   // In the first step, memory is looked at by phase: libraries take theirs when

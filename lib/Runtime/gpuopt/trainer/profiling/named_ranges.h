@@ -35,28 +35,15 @@ public:
   void begin_call(Context &) override {
     if (is_in_call)
       end_range();
-    while (!cursor.is_at_end() && done == (*cursor).count)
-      cursor.next(), done = 0;
-    is_in_call = !cursor.is_at_end();
+    const int row = cursor.next();
+    is_in_call = row >= 0;
     if (is_in_call)
-      begin_range(name_of_row().c_str());
-    done++;
+      begin_range(name_of_call(function, row).c_str());
   }
 
 private:
-  // "gemm kGemm128x512x1024_tn: d h.0.mlp.c_fc.weight".
-  std::string name_of_row() const {
-    const CallInfo &call = *cursor;
-    const int row = cursor.row();
-    const char *work =
-        row < function.work.count ? function.work.data[row].name : nullptr;
-    const std::string origin = call.origin ? call.origin : "";
-    return (work ? work : call.work) + (origin.empty() ? "" : ": " + origin);
-  }
-
   const TimedFunction &function;
-  RowCursor cursor; // at the row of the next call
-  int done = 0;     // calls of it before
+  CallCursor cursor;
   bool is_in_call = false;
 };
 

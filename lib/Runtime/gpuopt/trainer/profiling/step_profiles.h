@@ -1,6 +1,9 @@
-// What times the steps of a run: --profile, and --profile-costs-to.
+// What observes the calls of the steps of a run: --profile, --profile-costs-to,
+// --nvtx and --checksums-to.
 #pragma once
 
+#include "gpuopt/trainer/profiling/call_checksums.h"
+#include "gpuopt/trainer/profiling/named_ranges.h"
 #include "gpuopt/trainer/profiling/profile.h"
 #include "gpuopt/trainer/profiling/profile_costs.h"
 #include "gpuopt/trainer/settings.h"
@@ -11,7 +14,8 @@ namespace gpuopt {
 
 class StepProfiles {
 public:
-  StepProfiles(const Program &program, const Settings &s) : s(s) {
+  StepProfiles(const Program &program, const Settings &s)
+      : program(program), s(s) {
     if (!s.profile_costs_to.empty())
       costs = std::make_unique<CostProfile>(program, s.profile_costs_to,
                                             s.profile_warmup, s.profile_active);
@@ -33,9 +37,11 @@ public:
   }
 
   // Removes the profile of an earlier run, where this one replaces it.
-  void begin() const {
+  void begin() {
     if (s.resume.empty())
       remove_profile(s.output_dir);
+    if (!s.checksums_to.empty())
+      checksums = std::make_unique<CallChecksums>(program, s.checksums_to);
   }
 
   // Steps of the run count from 1.
@@ -45,17 +51,40 @@ public:
   // Returns what threads tell what they do; null without --profile.
   Tracer *tracer() { return profile ? profile->get_tracer() : nullptr; }
 
-  void begin_step(int64_t step) {
+  // `number` is that of the step in all runs of the training.
+  void begin_step(int64_t step, int64_t number) {
+    if (checksums)
+      checksums->begin_step(number);
     if (!profile)
       return;
     profile->write_if_due();
     profile->begin_step(step);
   }
-  void run(Context &ctx, char *memory, const TimedFunction &function) {
-    timer.run(ctx, memory, function);
+  // Runs a function of the program in a step: call by call where something
+  // observes its calls, and by `run` otherwise.
+  template <class F>
+  void run(Context &ctx, char *memory, const TimedFunction &function,
+           int64_t step, F run) {
+    const auto call_by_call = [&] { function.run(ctx, memory); };
+    const auto run_timed = [&](auto run) {
+      if (covers(step) && function.calls.count > 0)
+        timer.run(ctx, memory, function);
+      else
+        run();
+    };
+    const auto run_named = [&](auto run) {
+      if (!s.nvtx)
+        return run_timed(run);
+      NamedRanges ranges(function);
+      const ObserverScope scope(ctx, ranges);
+      run_timed(call_by_call);
+    };
+    if (checksums)
+      checksums->run(ctx, memory, function, [&] { run_named(call_by_call); });
+    else
+      run_named(run);
   }
-  // The device is done with the step. `number` is that of the step in all runs
-  // of the training.
+  // The device is done with the step.
   void end_step(Context &ctx, int64_t step, int64_t number,
                 double data_wait_ms) {
     if (!covers(step))
@@ -104,10 +133,12 @@ private:
     printf("costs of each op: %s\n", s.profile_costs_to.c_str());
   }
 
+  const Program &program;
   const Settings &s;
   ProfileSchedule schedule;
-  std::unique_ptr<CostProfile> costs; // or null
-  std::unique_ptr<Profile> profile;   // or null
+  std::unique_ptr<CostProfile> costs;       // or null
+  std::unique_ptr<Profile> profile;         // or null
+  std::unique_ptr<CallChecksums> checksums; // or null
   StepTimer timer;
   bool has_ended = false;
 };

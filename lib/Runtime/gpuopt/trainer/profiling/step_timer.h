@@ -127,11 +127,39 @@ private:
     left = calls.data[index].iterations;
   }
 
-  const Table<CallInfo> &calls;
+  Table<CallInfo> calls;
   int index = 0;
   int begin = 0, end = 0,
       left = 0; // of the loop, and the iterations that are left
 };
+
+// Goes through the calls of a function one by one.
+class CallCursor {
+public:
+  explicit CallCursor(const Table<CallInfo> &calls) : cursor(calls) {}
+
+  // Goes to the next call. Returns the row that makes it, or -1 where there is
+  // none.
+  int next() {
+    while (!cursor.is_at_end() && done == (*cursor).count)
+      cursor.next(), done = 0;
+    done++;
+    return cursor.is_at_end() ? -1 : cursor.row();
+  }
+
+private:
+  RowCursor cursor; // at the row of the call
+  int done = 0;     // calls of it
+};
+
+// Returns "gemm kGemm128x512x1024_tn: d h.0.mlp.c_fc.weight".
+inline std::string name_of_call(const TimedFunction &function, int row) {
+  const CallInfo &call = function.calls.data[row];
+  const char *work =
+      row < function.work.count ? function.work.data[row].name : nullptr;
+  const std::string origin = call.origin ? call.origin : "";
+  return (work ? work : call.work) + (origin.empty() ? "" : ": " + origin);
+}
 
 // Visits the rows in order, those of a loop in each iteration. Ops that share a
 // call divide its time by their elements.
