@@ -86,10 +86,17 @@ static llvm::Error describeThisDevice() {
   return write(text + "\n");
 }
 
-/// Adds the plan of a convolution to `text`, or why it has none.
+/// Adds the plan of a convolution to `text`, or why it has none. As in programs,
+/// one that has none with its sums is planned without them.
 static void plan(const PlanDevice &target, const ConvGraph &graph,
                  int64_t workspaceLimit, json::Object &text) {
   CudnnPlanResult result = plan_convolution(target, graph, workspaceLimit);
+  if (!result.plan && graph.adds_sums) {
+    ConvGraph withoutSums = graph;
+    withoutSums.adds_sums = 0;
+    text["sums_fallback"] = result.reason;
+    result = plan_convolution(target, withoutSums, workspaceLimit);
+  }
   if (!result.plan) {
     text["fallback"] = result.reason;
     return;

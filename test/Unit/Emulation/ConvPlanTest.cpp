@@ -1,7 +1,8 @@
 // Plans of convolutions on the emulated cuDNN, whose heuristic proposes engines
 // that a careful caller leaves: 1 is not deterministic, 2 is compiled when it
 // is needed, 3 adds in half precision, 4 (for floats) rounds to TF32, 5 needs
-// more workspace than there is. 6 needs 16 KiB, and 7, the fallback's, nothing.
+// more workspace than there is, and 8 (for sums) is not deterministic without
+// saying so. 6 needs 16 KiB, and 7, the fallback's, nothing.
 #include "Machine.h"
 
 #include "emulation/cudart/device.h"
@@ -34,6 +35,17 @@ TEST_F(ConvPlanTest, LeavesEnginesThatMayNotBeTaken) {
   EXPECT_EQ(plan(graph_of(CUDNN_DATA_DOUBLE)).plan->engine(), 6);
   EXPECT_EQ(plan(graph_of(CUDNN_DATA_FLOAT)).plan->engine(), 6);
   EXPECT_EQ(plan(graph_of(CUDNN_DATA_FLOAT, true)).plan->engine(), 4);
+}
+
+TEST_F(ConvPlanTest, LeavesEnginesForSumsThatSayNothing) {
+  ConvGraph graph = graph_of(CUDNN_DATA_HALF);
+  graph.adds_sums = 1;
+  EXPECT_EQ(plan(graph).plan->engine(), 6);
+  // The fallback's has no notes either.
+  const CudnnPlanResult none = plan(graph, (16 << 10) - 1);
+  EXPECT_FALSE(none.plan);
+  EXPECT_EQ(none.reason,
+            "an engine does not say whether it always gives the same bits");
 }
 
 TEST_F(ConvPlanTest, KeepsToTheWorkspace) {

@@ -291,6 +291,11 @@ std::vector<Engine> propose_engines(const GraphConvolution &graph,
       {3, 0, true, {CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION}, {}},
       {5, Memory::kDeviceBytes, true, {}, {}},
       {6, kWorkspaceBytes, true, {}, {}}};
+  if (graph.convolution.x.type == CUDNN_DATA_HALF)
+    engines.back().numerics = {CUDNN_NUMERICAL_NOTE_TENSOR_CORE};
+  // cuDNN 9.19 does not note that the sums are in no fixed order.
+  if (graph.sums)
+    engines.insert(engines.begin(), {8, kWorkspaceBytes, false, {}, {}});
   if (graph.convolution.x.type == CUDNN_DATA_FLOAT)
     engines.insert(
         engines.begin() + 3,

@@ -154,6 +154,10 @@ inline CudnnPlanResult plan_convolution(const PlanDevice &device,
   EngineRules rules;
   rules.may_round_to_tf32 = graph.type != CUDNN_DATA_FLOAT || graph.allows_tf32;
   rules.workspace_limit = workspace_limit;
+  // Those that cuDNN 9.19 has for sums are without notes, although they run on
+  // tensor cores. Their kernels for Hopper add up by atomics (REDG.E.ADD.F32),
+  // in an order that changes from run to run.
+  rules.must_have_notes = graph.adds_sums;
   return plan_graph(device, rules,
                     [&] { return detail::operation_graph_of(graph, device); });
 }

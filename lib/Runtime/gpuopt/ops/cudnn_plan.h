@@ -107,6 +107,9 @@ struct CudnnPlanResult {
 struct EngineRules {
   bool may_be_compiled_at_run_time = false; // by NVRTC
   bool may_round_to_tf32 = true;
+  // Whether an engine without any numerical note is left: such a one says
+  // nothing of its bits.
+  bool must_have_notes = false;
   int64_t workspace_limit = 0; // in bytes
 };
 
@@ -153,6 +156,8 @@ inline const char *objection_to(const CudnnDescriptor &configuration,
   };
   if (has(numerics, CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC))
     return "an engine does not always give the same bits";
+  if (rules.must_have_notes && numerics.empty())
+    return "an engine does not say whether it always gives the same bits";
   if (has(numerics, CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION))
     return "an engine adds in half precision";
   if (!rules.may_be_compiled_at_run_time &&
