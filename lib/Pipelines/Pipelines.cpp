@@ -72,8 +72,11 @@ epilogueOptions(const PipelineOptions &options) {
   epilogues.halfType = options.precision.halfType;
   epilogues.profileCosts = options.schedule.profileCosts;
   epilogues.allowsTf32 = options.schedule.allowsTf32;
-  epilogues.hasBudget = options.schedule.memoryBudget > 0 ||
-                        options.schedule.activationBudget > 0;
+  bool hasBudget = options.schedule.memoryBudget > 0 ||
+                   options.schedule.activationBudget > 0;
+  epilogues.hasBudget = hasBudget && !options.recomputed;
+  if (hasBudget && options.recomputed)
+    epilogues.recomputed = *options.recomputed;
   epilogues.hasOverrides = !options.precision.overrides.empty() ||
                            !options.precision.policyFile.empty();
   return withKernelDevice(epilogues, options);

@@ -53,6 +53,9 @@ struct PipelineOptions {
   std::string kernelDevice;
   /// Whether products of a GPU's library may have epilogues.
   bool fuseEpilogues = true;
+  /// The origins of the tensors that a budget will have computed again, if they
+  /// are known before kernels are formed. Else any tensor may be.
+  std::optional<llvm::SmallVector<std::string>> recomputed;
   train::ReserveWorkspaceOptions workspace;
   train::AssignPrecisionOptions precision;
   kernels::PadRowsOptions padRows; ///< The device is that of the schedule.

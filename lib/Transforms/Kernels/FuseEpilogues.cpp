@@ -146,7 +146,8 @@ private:
     FusedOp kernel = gelu.kernel;
     Value result = kernel.getResult(0);
     std::string reason = reasonAgainstEpilogue(product, kernel, result);
-    if (reason.empty() && hasBudget && !gelu.readers.empty())
+    if (reason.empty() && !gelu.readers.empty() &&
+        (hasBudget || llvm::is_contained(recomputed, originOf(result))))
       reason = "within a budget, it may be computed again without the product";
     if (reason.empty() && half && isOutput(result))
       reason = "outputs of the model stay in fp32, and so would the product";

@@ -2,6 +2,8 @@
 // RUN: gpuopt-opt %s --kernels-fuse-epilogues="device=h200 half-type=bf16" | FileCheck %s --check-prefixes=CHECK,FULL,BF16
 // RUN: gpuopt-opt %s --kernels-fuse-epilogues="device=h200 half-type=f16" | FileCheck %s --check-prefixes=CHECK,F16
 // RUN: gpuopt-opt %s --kernels-fuse-epilogues="device=h200 half-type=bf16 has-budget" | FileCheck %s --check-prefix=BUDGET
+// RUN: gpuopt-opt %s --kernels-fuse-epilogues="device=h200 half-type=bf16 recomputed=other,gelu" | FileCheck %s --check-prefix=BUDGET
+// RUN: gpuopt-opt %s --kernels-fuse-epilogues="device=h200 half-type=bf16 recomputed=other" | FileCheck %s --check-prefixes=CHECK,FULL,BF16
 // RUN: gpuopt-opt %s --kernels-fuse-epilogues="device=h200 half-type=f16" --remarks-filter=epilogues --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 // RUN: gpuopt-opt %s --kernels-fuse-epilogues="device=h200 half-type=bf16 has-budget" --remarks-filter=epilogues --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=KEPT
 // RUN: gpuopt-opt %s --kernels-fuse-epilogues=device=host > %t.host
@@ -35,7 +37,8 @@ train.variable @v parameter : tensor<256x64xf32>
 // CHECK: nn.contract "td,dk->tk" %[[Y]]
 
 // Within a budget, the product adds the bias for its readers, and the GELU can
-// be computed again from that.
+// be computed again from that. Only GELUs of those names stay kernels where it
+// is known what is computed again.
 // BUDGET-LABEL: train.step @micro_step
 // BUDGET: %[[Z:.*]] = nn.contract "tc,cd->td" %{{.*}}, %{{.*}} bias %
 // BUDGET: nn.fused "mul_add_tanh" %[[Z]] :
@@ -64,7 +67,7 @@ train.step @micro_step forward ("x" %x: tensor<4096x64xf32>, "g" %g: tensor<4096
     %7 = arith.addf %6, %one : tensor<4096x256xf32>
     %8 = arith.mulf %0, %7 : tensor<4096x256xf32>
     nn.yield %8 : tensor<4096x256xf32>
-  }
+  } loc("gelu")
   %q = nn.contract "tk,dk->td" %g, %v : tensor<4096x64xf32>, tensor<256x64xf32>
   %dz:2 = nn.fused "add_gelu_backward" %q, %p, %b : tensor<4096x256xf32>, tensor<4096x256xf32>, tensor<256xf32> -> tensor<4096x256xf32>, tensor<1x256xf32> {
   ^bb0(%s: tensor<4096x256xf32>, %a: tensor<4096x256xf32>, %c: tensor<256xf32>):

@@ -254,8 +254,10 @@ def FuseEpilogues : Pass<"kernels-fuse-epilogues", "::mlir::ModuleOp"> {
     fp32, by the measured times where both ways were measured. The sum
     of columns has the type of the product, so with f16, where it could
     overflow, the kernel that makes it stays. Within a memory budget, the forward's
-    GELU stays as well: its result can then be computed again without the product.
-    On a processor all kernels stay.
+    GELUs stay as well, or those of `recomputed` alone once it is known which are
+    computed again: a kernel does that without the product. An epilogue would give
+    other bits than the kernel, since it does not round what it reads. On a
+    processor all kernels stay.
 
     ```mlir
     %0 = nn.contract "tc,cd->td" %x, %w : tensor<64x16xf32>, tensor<16x32xf32>
@@ -279,7 +281,9 @@ def FuseEpilogues : Pass<"kernels-fuse-epilogues", "::mlir::ModuleOp"> {
     Option<"allowsTf32", "allows-tf32", "bool", "false",
            "whether products of f32 are in TF32">,
     Option<"hasBudget", "has-budget", "bool", "false",
-           "whether tensors may be computed again within a memory budget">,
+           "whether any tensor may be computed again within a memory budget">,
+    ListOption<"recomputed", "recomputed", "std::string",
+               "origins of the tensors that will be computed again">,
     Option<"hasOverrides", "has-overrides", "bool", "false",
            "whether the user chooses the precision of single nodes: then each stays by itself">,
   ];
