@@ -25,8 +25,8 @@ static void printOthers(const RunFigures &figures, double budgetCost,
                       100 * figures.checkpoint_ms /
                           (figures.step_ms + figures.checkpoint_ms));
   if (budgetCost > kMuchInPercent && estimatesHold)
-    outs() << formatv("memory budget: what is computed again takes {0:f1} % "
-                      "more of a step by estimate; --memory-budget: more\n",
+    outs() << formatv("memory budget: a step takes {0:f1} % longer than "
+                      "without it by estimate; --memory-budget: more\n",
                       budgetCost);
 }
 

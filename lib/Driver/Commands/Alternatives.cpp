@@ -22,7 +22,7 @@ namespace {
 struct PlanFigures {
   bool fits = false;
   double milliseconds = 0; ///< Of a step, estimated.
-  double addedPercent = 0, lowerBoundPercent = 0;
+  double addedPercent = 0, recomputePercent = 0, lowerBoundPercent = 0;
   int64_t totalBytes = 0;
   int64_t deviceBytes = 0; ///< What the device has of memory; 0: not known.
 };
@@ -117,7 +117,7 @@ std::string Planning::costText(const PlanFigures &figures) const {
   if (!result.hasTimes)
     return "what is recomputed costs time";
   return formatv("recomputing costs {0:f1} % (at least {1:f1} %, proven)",
-                 figures.addedPercent, figures.lowerBoundPercent)
+                 figures.recomputePercent, figures.lowerBoundPercent)
       .str();
 }
 
@@ -155,6 +155,8 @@ std::optional<PlanFigures> Planning::figuresOf(ArrayRef<std::string> flags) {
     };
     figures.totalBytes = bytes("total_bytes");
     figures.addedPercent = memory->getNumber("added_percent").value_or(0);
+    figures.recomputePercent =
+        memory->getNumber("recompute_percent").value_or(0);
     figures.lowerBoundPercent =
         memory->getNumber("lower_bound_percent").value_or(0);
   }

@@ -7,9 +7,9 @@
 
 #include "Commands/Compilation.h"
 
+#include "Commands/KernelChoice.h"
 #include "Files/ModelHash.h"
 #include "Flags/Notes.h"
-#include "gpuopt/Analysis/Memory/ArenaBudget.h"
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Dialect/Onnx/IR/OnnxOps.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
@@ -110,8 +110,11 @@ LogicalResult Compilation::run(Phase phase) {
     takeHashes(*module);
     return success();
   }
-  if (phase == Phase::Clusters)
-    chooseKernelOptions();
+  if (phase == Phase::Clusters) {
+    KernelChoice choice = chooseKernels(*module, options, kernelOptions);
+    kernelOptions = std::move(choice.options);
+    stepWithoutBudget = std::move(choice.withoutBudget);
+  }
   OwningOpRef<ModuleOp> imported;
   if (phase == Phase::NN && !options.pipeline.legalise.trainedParams.empty())
     imported = module->clone();
@@ -147,32 +150,13 @@ void Compilation::takeHashes(ModuleOp imported) {
     graphHash = hashOfGraph(imported, isTrained);
 }
 
-void Compilation::chooseKernelOptions() {
-  const train::ScheduleOptions &schedule = options.pipeline.schedule;
-  bool hasBudget = schedule.memoryBudget > 0 || schedule.activationBudget > 0;
-  // Elsewhere the same kernels are formed with and without a budget.
-  if (!hasBudget || !options.pipeline.isForGpu ||
-      !options.pipeline.fuseEpilogues)
-    return;
-  PipelineOptions unlimited = options.pipeline;
-  unlimited.schedule.memoryBudget = unlimited.schedule.activationBudget = 0;
-  // The passes run again on the module itself, and say then what they find.
-  ScopedDiagnosticHandler silence(&context,
-                                  [](Diagnostic &) { return success(); });
-  OwningOpRef<ModuleOp> trial = module->clone();
-  PassManager passes(&context);
-  for (Phase phase : {Phase::Clusters, Phase::Precision, Phase::Schedule})
-    addPhase(passes, phase, unlimited);
-  if (succeeded(passes.run(*trial)) &&
-      isWithinBudget(*trial, schedule.memoryBudget, schedule.activationBudget))
-    kernelOptions = std::move(unlimited);
-}
-
 LogicalResult Compilation::takeCosts() {
   llvm::Expected<CostReport> found = reportCosts(options, *module);
   if (!found)
     return report(llvm::toString(found.takeError())), failure();
   costs = std::move(*found);
+  if (stepWithoutBudget)
+    costs.withoutBudget = *stepWithoutBudget;
   if (isQuiet)
     return success();
   if (std::string text = costs.describe(); !text.empty())

@@ -52,10 +52,6 @@ private:
   /// Hashes the module as it was imported. Of its constants, those are weights
   /// that a file of weights has or that are variables of the module by now.
   void takeHashes(mlir::ModuleOp imported);
-  /// Chooses by which options kernels and precisions are chosen: as without a
-  /// budget if what that leads to is within the budget, so that a budget that
-  /// does not bind changes nothing.
-  void chooseKernelOptions();
   /// Checks that a flag with a regular expression matches a parameter.
   mlir::LogicalResult checkParams(llvm::StringRef flag, llvm::StringRef names);
   mlir::LogicalResult takeCosts();
@@ -70,6 +66,7 @@ private:
   std::string diagnostics;
   std::string graphName; ///< As the file has it.
   std::string modelHash, graphHash;
+  std::optional<StepEstimate> stepWithoutBudget; ///< If it has other kernels.
   CostReport costs;
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module;

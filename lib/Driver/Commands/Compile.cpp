@@ -185,6 +185,16 @@ static void addWorks(const DriverOptions &options, ModuleOp module,
   }
 }
 
+/// Returns the times of the steps, with and without a budget.
+static std::map<std::string, StepTime> timesOf(const CostReport &costs) {
+  std::map<std::string, StepTime> times;
+  for (const auto &step : costs.step.nanosecondsOfRuns)
+    times[step.getKey().str()] = {
+        step.getValue(),
+        costs.withoutBudget.nanosecondsOfRuns.lookup(step.getKey())};
+  return times;
+}
+
 /// Says what would make a budget feasible that cannot be met.
 static void tellBudgetHelp(const DriverOptions &options,
                            const Compilation &compilation) {
@@ -218,6 +228,7 @@ int gpuopt::compileModel(const DriverOptions &options) {
   }
   choices.decisions = describeDecisions(compilation.getModule());
   addWorks(options, compilation.getModule(), emission);
+  emission.stepTimes = timesOf(compilation.getCosts());
   if (failed(compilation.runTo(Phase::Memory)))
     return compilation.exitStatus();
   auto parts = partsOfSteps(compilation.getModule());

@@ -60,14 +60,11 @@ static Planned plan(const DriverOptions &options) {
     result.unmet = describeUnmet(compilation.unmetBudget());
     return result;
   }
-  result.memory = describeMemory(compilation.getModule());
+  result.memory = describeMemory(compilation.getModule(), result.costs);
   if (!options.plan.memoryTimeline.empty())
     result.timeline = describeTimeline(compilation.getModule());
   if (device)
     result.kernels = nameKernels(compilation.getModule(), kernels, *device);
-  if (result.memory.plainMilliseconds == 0) // no schedule was needed
-    result.memory.plainMilliseconds =
-        result.costs.step.nanosecondsOfRuns.lookup(result.memory.step) / 1e6;
   return result;
 }
 
@@ -82,7 +79,7 @@ static DriverOptions withBudget(DriverOptions options, int64_t budget) {
 
 static BudgetPoint pointOf(int64_t budget, const MemoryReport &memory) {
   return {budget, memory.totalBytes, memory.addedPercent,
-          memory.lowerBoundPercent};
+          memory.recomputePercent, memory.lowerBoundPercent};
 }
 
 /// Gives a budget the plan of a smaller one where that costs less: it fits
@@ -91,6 +88,7 @@ static void makeMonotone(std::vector<BudgetPoint> &points) {
   for (size_t i = points.size(); i-- > 1;)
     if (points[i].addedPercent < points[i - 1].addedPercent) {
       points[i - 1].addedPercent = points[i].addedPercent;
+      points[i - 1].recomputePercent = points[i].recomputePercent;
       points[i - 1].totalInBytes = points[i].totalInBytes;
     }
 }

@@ -84,6 +84,7 @@ llvm::Expected<CostReport> gpuopt::reportCosts(const DriverOptions &options,
   CostReport report;
   report.step =
       estimateStep(module, *device, options.emission.accumulationSteps);
+  report.withoutBudget = report.step;
   report.table = schedule.device;
   if (!device->measured)
     return report;

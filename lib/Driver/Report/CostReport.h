@@ -17,6 +17,9 @@ namespace gpuopt {
 /// The sources of the times of a plan.
 struct CostReport {
   StepEstimate step;
+  /// The same of the program that would be compiled without a budget; it may
+  /// have other kernels and precisions.
+  StepEstimate withoutBudget;
   std::string file;   ///< That of --profile-costs; empty without it.
   std::string model;  ///< The model that was measured.
   std::string device; ///< What the measured device calls itself.

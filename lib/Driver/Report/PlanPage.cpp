@@ -11,6 +11,7 @@
 #include "Report/PageFiles.h"
 #include "gpuopt/Planning/Bytes.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <cmath>
 
 using namespace llvm;
 using namespace gpuopt;
@@ -56,9 +57,13 @@ private:
     bool takesMore = takesMoreTime(memory.addedPercent);
     printFact(takesMore ? formatv("{0:f2} %", memory.addedPercent).str() : "no",
               "more time per step");
+    if (takesMoreTime(std::abs(memory.addedPercent - memory.recomputePercent)))
+      printFact(formatv("{0:f2} %", memory.recomputePercent).str(),
+                "of the step for what is computed again; the rest is for "
+                "other kernels and precisions");
     if (takesMore)
       printFact(formatv("{0:f2} %", memory.lowerBoundPercent).str(),
-                "at least, for any schedule of this order");
+                "at least is computed again, in any schedule of this order");
     if (memory.hostBytes > 0)
       printFact(formatBytes(memory.hostBytes), "on the host");
     os << "</div>\n";
@@ -99,7 +104,8 @@ private:
                         .str()});
       bound.points.push_back(
           {x, point.lowerBoundPercent,
-           budget + formatv("no schedule of this order adds less than {0:f2} %",
+           budget + formatv("no schedule of this order computes less again "
+                            "than {0:f2} %",
                             point.lowerBoundPercent)
                         .str()});
     }

@@ -209,15 +209,8 @@ static void describePeak(ArrayRef<device::BufferOp> buffers,
   });
 }
 
-static void describePlan(train::PlanAttr plan, MemoryReport &report) {
-  double plain = std::max(1., plan.getPlainNanoseconds().getValueAsDouble());
-  report.plainArenaBytes = plan.getPlainArenaBytes();
-  report.plainMilliseconds = plain / 1e6;
-  report.addedPercent =
-      100 * plan.getAddedNanoseconds().getValueAsDouble() / plain;
-  report.lowerBoundPercent =
-      100 * plan.getLowerBoundNanoseconds().getValueAsDouble() / plain;
-  train::TransfersAttr transfers = plan.getTransfers();
+static void describeTransfers(train::TransfersAttr transfers,
+                              MemoryReport &report) {
   if (!transfers)
     return;
   report.transferBytes = transfers.getBytes();
@@ -227,7 +220,28 @@ static void describePlan(train::PlanAttr plan, MemoryReport &report) {
       transfers.getWaitedNanoseconds().getValueAsDouble() / 1e6;
 }
 
-MemoryReport gpuopt::describeMemory(ModuleOp module) {
+/// Describes what a budget costs the step of the report. The plan is null if
+/// nothing is computed again.
+static void describeCost(train::PlanAttr plan, const CostReport &costs,
+                         MemoryReport &report) {
+  double time = costs.step.nanosecondsOfRuns.lookup(report.step);
+  double plain = costs.withoutBudget.nanosecondsOfRuns.lookup(report.step);
+  double recompute = 0, bound = 0;
+  if (plan) {
+    recompute = plan.getAddedNanoseconds().getValueAsDouble();
+    bound = plan.getLowerBoundNanoseconds().getValueAsDouble();
+    report.plainArenaBytes = plan.getPlainArenaBytes();
+    describeTransfers(plan.getTransfers(), report);
+  }
+  auto percent = [&](double part) { return 100 * part / std::max(1., plain); };
+  report.plainMilliseconds = plain / 1e6;
+  report.recomputeMilliseconds = recompute / 1e6;
+  report.addedPercent = percent(time - plain + recompute);
+  report.recomputePercent = percent(recompute);
+  report.lowerBoundPercent = percent(bound);
+}
+
+MemoryReport gpuopt::describeMemory(ModuleOp module, const CostReport &costs) {
   MemoryReport report;
   device::MemoryOp memory = *module.getOps<device::MemoryOp>().begin();
   report.arenaBytes = memory.getArenaBytes();
@@ -255,10 +269,11 @@ MemoryReport gpuopt::describeMemory(ModuleOp module) {
     describePeak(arenas[report.step], report);
   report.plainArenaBytes = report.arenaBytes;
   train::TrainDialect::PlanAttrHelper plans(module.getContext());
+  train::PlanAttr plan;
   for (device::StepOp step : module.getOps<device::StepOp>())
-    if (train::PlanAttr plan = plans.getAttr(step);
-        plan && step.getSymName() == report.step)
-      describePlan(plan, report);
+    if (step.getSymName() == report.step)
+      plan = plans.getAttr(step);
+  describeCost(plan, costs, report);
   return report;
 }
 
@@ -281,8 +296,8 @@ UnmetReport gpuopt::describeUnmet(train::UnmetBudgetAttr unmet) {
 }
 
 double Planned::stepMilliseconds() const {
-  double added = memory.plainMilliseconds * memory.addedPercent / 100;
-  return costs.step.nanoseconds / 1e6 + double(accumulationSteps) * added;
+  return costs.step.nanoseconds / 1e6 +
+         double(accumulationSteps) * memory.recomputeMilliseconds;
 }
 
 //===----------------------------------------------------------------------===//
@@ -351,6 +366,7 @@ llvm::json::Object gpuopt::toJson(const MemoryReport &report) {
       {"step", report.step},
       {"plain_step_ms", report.plainMilliseconds},
       {"added_percent", report.addedPercent},
+      {"recompute_percent", report.recomputePercent},
       {"lower_bound_percent", report.lowerBoundPercent},
       {"peak", llvm::json::Object{{"time_point", report.peakTimePoint},
                                   {"origin", report.peakOrigin},

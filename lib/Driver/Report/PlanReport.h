@@ -55,7 +55,13 @@ struct MemoryReport {
   /// The name of the step with the highest arena.
   std::string step;
   int64_t plainArenaBytes = 0;
-  double plainMilliseconds = 0, addedPercent = 0, lowerBoundPercent = 0;
+  /// The time of one run of that step in the program without a budget. The
+  /// percents are of it: what the budget adds, with other kernels and
+  /// precisions; what is computed again or reloaded, a part of that; and what
+  /// any schedule of these kernels computes again or reloads at least.
+  double plainMilliseconds = 0;
+  double addedPercent = 0, recomputePercent = 0, lowerBoundPercent = 0;
+  double recomputeMilliseconds = 0;
   /// The bytes that are copied to and from the host, the time of the copies,
   /// and the part of it for which the step waits.
   int64_t transferBytes = 0;
@@ -68,8 +74,9 @@ struct MemoryReport {
   std::vector<LiveTensor> alive;
 };
 
-/// Describes the memory of a module after the phase `device`.
-MemoryReport describeMemory(mlir::ModuleOp module);
+/// Describes the memory of a module after the phase `device`, and what the
+/// budget costs.
+MemoryReport describeMemory(mlir::ModuleOp module, const CostReport &costs);
 
 /// Returns whether a share of a step's time is more than nothing as it is
 /// printed, with two digits behind the point.
@@ -113,7 +120,7 @@ struct Planned {
 /// One budget, and what it costs.
 struct BudgetPoint {
   int64_t budgetInBytes = 0, totalInBytes = 0;
-  double addedPercent = 0, lowerBoundPercent = 0;
+  double addedPercent = 0, recomputePercent = 0, lowerBoundPercent = 0;
 };
 
 /// The largest batch within a budget. Its size is 0 if not even one sample

@@ -12,6 +12,7 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace gpuopt;
@@ -32,6 +33,25 @@ static std::string moreTime(double percent) {
              : "no more time";
 }
 
+/// Whether a budget costs time beside what is computed again.
+static bool costsByKernels(double addedPercent, double recomputePercent) {
+  return takesMoreTime(std::abs(addedPercent - recomputePercent));
+}
+
+/// Returns what the added time of a step is for, as the rest of a sentence.
+static std::string partsOfAddedTime(const MemoryReport &memory) {
+  if (!takesMoreTime(memory.addedPercent))
+    return "";
+  std::string proven = llvm::formatv(
+      ", of which {0:f2} % are proven to be needed", memory.lowerBoundPercent);
+  if (!costsByKernels(memory.addedPercent, memory.recomputePercent))
+    return proven;
+  return llvm::formatv(" than without a budget: {0:f2} % for other kernels and "
+                       "precisions, and {1:f2} % for what is computed again{2}",
+                       memory.addedPercent - memory.recomputePercent,
+                       memory.recomputePercent, proven);
+}
+
 /// With `namesBatch`, the batch is one that was looked for.
 static void printHeadline(const DriverOptions &options, const Planned &planned,
                           bool namesBatch, llvm::raw_ostream &os) {
@@ -44,10 +64,7 @@ static void printHeadline(const DriverOptions &options, const Planned &planned,
   if (budget > 0)
     os << " of " << formatBytes(budget);
   os << ", " << moreTime(memory.addedPercent) << " per step on "
-     << planned.costs.place();
-  if (takesMoreTime(memory.addedPercent))
-    os << llvm::formatv(", of which {0:f2} % are proven to be needed",
-                        memory.lowerBoundPercent);
+     << planned.costs.place() << partsOfAddedTime(memory);
   os << llvm::formatv("\na step: {0:f3} ms, estimated",
                       planned.stepMilliseconds());
   if (std::string costs = planned.costs.describe(); !costs.empty())
@@ -131,7 +148,14 @@ static void printCurve(ArrayRef<BudgetPoint> points, llvm::raw_ostream &os) {
         "{0,-14}{1,-14}{2,8:f2} % {3,8:f2} %  {4}\n",
         formatBytes(point.budgetInBytes), formatBytes(point.totalInBytes),
         point.addedPercent, point.lowerBoundPercent,
-        std::string(size_t(kWidth * point.addedPercent / most), '#'));
+        std::string(size_t(std::max(0., kWidth * point.addedPercent / most)),
+                    '#'));
+  if (llvm::any_of(points, [](const BudgetPoint &point) {
+        return costsByKernels(point.addedPercent, point.recomputePercent);
+      }))
+    os << "added time is over the step without a budget, and includes other "
+          "kernels and precisions; 'at least' is proven of what is computed "
+          "again\n";
 }
 
 static void printLargest(const LargestBatch &largest, llvm::raw_ostream &os) {
@@ -170,6 +194,7 @@ static llvm::json::Array curveJson(ArrayRef<BudgetPoint> points) {
         llvm::json::Object{{"budget_bytes", point.budgetInBytes},
                            {"total_bytes", point.totalInBytes},
                            {"added_percent", point.addedPercent},
+                           {"recompute_percent", point.recomputePercent},
                            {"lower_bound_percent", point.lowerBoundPercent}});
   return array;
 }

@@ -14,8 +14,8 @@
 
 namespace gpuopt {
 
-/// How long one training step takes without a budget, with all of its micro
-/// steps and the update.
+/// How long one training step takes in which nothing is computed again, with
+/// all of its micro steps and the update.
 struct StepEstimate {
   double nanoseconds = 0;
   double measuredNanoseconds = 0; ///< Ops whose time was measured.

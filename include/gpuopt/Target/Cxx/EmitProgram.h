@@ -33,6 +33,14 @@ struct AliveBytes {
   int64_t forward = 0, backward = 0, update = 0, evaluation = 0;
 };
 
+/// Estimates of one run of a step whose work runs once.
+struct StepTime {
+  double nanoseconds = 0;
+  /// The time of the program that is compiled without a budget, which may have
+  /// other kernels and precisions.
+  double nanosecondsWithoutBudget = 0;
+};
+
 /// Options of a program that the module does not have.
 struct EmissionOptions {
   std::string modelName = "model";
@@ -52,6 +60,7 @@ struct EmissionOptions {
   std::map<std::string, WorkEstimate> works;
   std::string limitsDevice; ///< The device whose limits those are.
   AliveBytes alive;
+  std::map<std::string, StepTime> stepTimes; ///< By the step's name.
   size_t linesPerFile = 1000; ///< Kernels with more get files of their own.
   unsigned callsPerFunction = 400; ///< More are split into several functions.
   TrainingSettings settings;       ///< The defaults of the trainer's flags.

@@ -146,7 +146,8 @@ function showBudget(parent, run) {
       { name: "arena", of: ([, one]) => one.arena_bytes, text: bytesText, kind: "number" },
       { name: "without a budget", of: ([, one]) => one.plain_arena_bytes, text: bytesText, kind: "number" },
       { name: "added time", of: ([, one]) => one.added_percent, text: (value) => `${value.toFixed(2)} %`, kind: "number" },
-      { name: "at least, proven", of: ([, one]) => one.lower_bound_percent, text: (value) => `${value.toFixed(2)} %`, kind: "number" },
+      { name: "for what is computed again", of: ([, one]) => one.recompute_percent, text: (value) => `${value.toFixed(2)} %`, kind: "number" },
+      { name: "of that at least, proven", of: ([, one]) => one.lower_bound_percent, text: (value) => `${value.toFixed(2)} %`, kind: "number" },
       { name: "copied to and from the host", of: ([, one]) => one.transfer_bytes, text: bytesText, kind: "number" },
     ], schedules);
   if (curve.length < 2) return;

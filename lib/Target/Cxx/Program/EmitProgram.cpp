@@ -308,7 +308,7 @@ FailureOr<ProgramFiles> gpuopt::emitProgram(ModuleOp module,
   files["main.cpp"] =
       cxx::kindOf(module).trains ? kTrainerMain : kPredictorMain;
   files["library.cpp"] = kLibrary;
-  files[kPlanFile.str()] = cxx::planJson(module, options.allowsTf32);
+  files[kPlanFile.str()] = cxx::planJson(module, options);
   cxx::addProofs(module, files);
   return files;
 }

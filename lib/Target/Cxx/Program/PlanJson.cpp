@@ -84,28 +84,60 @@ static llvm::json::Array convolutionsJson(ModuleOp module, bool allowsTf32) {
   return convolutions;
 }
 
-/// Returns what a schedule under a budget promises; times are estimates.
-static llvm::json::Object scheduleJson(train::PlanAttr plan) {
-  double plain = plan.getPlainNanoseconds().getValueAsDouble(),
-         added = plan.getAddedNanoseconds().getValueAsDouble(),
-         bound = plan.getLowerBoundNanoseconds().getValueAsDouble();
-  auto percent = [&](double time) { return 100 * time / std::max(1., plain); };
-  llvm::json::Object object{{"arena_bytes", plan.getArenaBytes()},
-                            {"plain_arena_bytes", plan.getPlainArenaBytes()},
-                            {"plain_ns", plain},
-                            {"added_ns", added},
-                            {"added_percent", percent(added)},
-                            {"lower_bound_percent", percent(bound)}};
+/// Adds what a schedule under a budget promises.
+static void addPromises(train::PlanAttr plan, llvm::json::Object &object) {
+  object["arena_bytes"] = plan.getArenaBytes();
+  object["plain_arena_bytes"] = plan.getPlainArenaBytes();
   if (train::TransfersAttr transfers = plan.getTransfers()) {
     object["transfer_bytes"] = transfers.getBytes();
     object["transfer_ns"] = transfers.getBusyNanoseconds().getValueAsDouble();
     object["transfer_wait_ns"] =
         transfers.getWaitedNanoseconds().getValueAsDouble();
   }
+}
+
+/// Returns what a budget costs a step, whose plan is null if nothing runs
+/// again. Times are estimates; percents are of the time without a budget.
+static llvm::json::Object scheduleJson(train::PlanAttr plan,
+                                       const StepTime &time) {
+  double plain = time.nanosecondsWithoutBudget, recompute = 0, bound = 0;
+  if (plan) {
+    recompute = plan.getAddedNanoseconds().getValueAsDouble();
+    bound = plan.getLowerBoundNanoseconds().getValueAsDouble();
+  }
+  double added = time.nanoseconds - plain + recompute;
+  auto percent = [&](double part) { return 100 * part / std::max(1., plain); };
+  llvm::json::Object object{{"plain_ns", plain},
+                            {"added_ns", added},
+                            {"added_percent", percent(added)},
+                            {"recompute_ns", recompute},
+                            {"recompute_percent", percent(recompute)},
+                            {"lower_bound_percent", percent(bound)}};
+  if (plan)
+    addPromises(plan, object);
   return object;
 }
 
-std::string cxx::planJson(ModuleOp module, bool allowsTf32) {
+static llvm::json::Object schedulesJson(ModuleOp module,
+                                        const EmissionOptions &options) {
+  llvm::json::Object schedules;
+  train::TrainDialect::PlanAttrHelper plans(module.getContext());
+  for (device::StepOp step : module.getOps<device::StepOp>()) {
+    train::PlanAttr plan = plans.getAttr(step);
+    StepTime time;
+    if (auto found = options.stepTimes.find(step.getSymName().str());
+        found != options.stepTimes.end())
+      time = found->second;
+    else if (plan)
+      time.nanoseconds = time.nanosecondsWithoutBudget =
+          plan.getPlainNanoseconds().getValueAsDouble();
+    if (plan || time.nanoseconds != time.nanosecondsWithoutBudget)
+      schedules[step.getSymName()] = scheduleJson(plan, time);
+  }
+  return schedules;
+}
+
+std::string cxx::planJson(ModuleOp module, const EmissionOptions &options) {
   device::MemoryOp memory = *module.getOps<device::MemoryOp>().begin();
   llvm::json::Array buffers;
   for (device::BufferOp buffer : module.getOps<device::BufferOp>())
@@ -119,14 +151,10 @@ std::string cxx::planJson(ModuleOp module, bool allowsTf32) {
                           {"buffers", std::move(buffers)}};
   if (memory.getHostBytes() > 0)
     plan["host_bytes"] = (int64_t)memory.getHostBytes();
-  llvm::json::Object schedules;
-  train::TrainDialect::PlanAttrHelper plans(module.getContext());
-  for (device::StepOp step : module.getOps<device::StepOp>())
-    if (train::PlanAttr schedule = plans.getAttr(step))
-      schedules[step.getSymName()] = scheduleJson(schedule);
+  llvm::json::Object schedules = schedulesJson(module, options);
   if (!schedules.empty())
     plan["schedules"] = std::move(schedules);
-  if (llvm::json::Array found = convolutionsJson(module, allowsTf32);
+  if (llvm::json::Array found = convolutionsJson(module, options.allowsTf32);
       !found.empty())
     plan["convolutions"] = std::move(found);
   std::string text;

@@ -16,9 +16,8 @@ namespace gpuopt::cxx {
 
 /// Returns plan.json: arena_bytes, persistent_bytes, total_bytes, and each
 /// buffer's name, origin, kind, type, bytes, offset and lifetime; then, of a
-/// program that has some, the convolutions. `allowsTf32` is said of those of
-/// f32.
-std::string planJson(mlir::ModuleOp module, bool allowsTf32);
+/// program that has some, the convolutions, and what a budget costs.
+std::string planJson(mlir::ModuleOp module, const EmissionOptions &options);
 
 /// Adds STEP.problem.json and STEP.plan.json for each step that was scheduled
 /// under a budget: `gpuopt-solve verify` checks one against the other.
