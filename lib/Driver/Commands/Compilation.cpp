@@ -14,6 +14,7 @@
 #include "gpuopt/Dialect/Onnx/IR/OnnxOps.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/Pipelines/RegisterAll.h"
+#include "gpuopt/Planning/Recompute/LadderStore.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -59,8 +60,11 @@ static DialectRegistry allDialects() {
 }
 
 Compilation::Compilation(const DriverOptions &options, bool isQuiet)
-    : options(options), kernelOptions(options.pipeline), isQuiet(isQuiet),
+    : options(options), scheduleOptions(options.pipeline), isQuiet(isQuiet),
       context(allDialects()) {
+  if (!scheduleOptions.ladders)
+    scheduleOptions.ladders = std::make_shared<planning::LadderStore>();
+  kernelOptions = scheduleOptions;
   context.getDiagEngine().registerHandler([this](Diagnostic &diagnostic) {
     // Remarks say what a training does.
     if (diagnostic.getSeverity() == DiagnosticSeverity::Remark &&
@@ -120,7 +124,7 @@ LogicalResult Compilation::run(Phase phase) {
     imported = module->clone();
   PassManager passes(&context);
   addPhase(passes, phase,
-           phase < Phase::Schedule ? kernelOptions : options.pipeline);
+           phase < Phase::Schedule ? kernelOptions : scheduleOptions);
   if (failed(passes.run(*module)))
     return failure();
   if (imported)

@@ -61,7 +61,9 @@ private:
   void report(const llvm::Twine &error);
 
   const DriverOptions &options;
-  PipelineOptions kernelOptions; ///< The options for all before the schedule.
+  /// The options of all before the schedule, and of all from it on. They share
+  /// the plans of schedules, of which some are made to choose kernels.
+  PipelineOptions kernelOptions, scheduleOptions;
   bool isQuiet;
   std::string diagnostics;
   std::string graphName; ///< As the file has it.

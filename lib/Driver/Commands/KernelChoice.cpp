@@ -8,11 +8,37 @@
 #include "Commands/KernelChoice.h"
 
 #include "gpuopt/Analysis/Memory/ArenaBudget.h"
+#include "gpuopt/Analysis/Origins.h"
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace gpuopt;
+
+/// Returns the origins of the GELUs that products compute and whose input the
+/// backward reads.
+static llvm::StringSet<> gelusOfProducts(ModuleOp module) {
+  llvm::StringSet<> gelus;
+  module.walk([&](nn::ContractGeluOp product) {
+    if (product.getInput())
+      gelus.insert(originOf(product.getResult()));
+  });
+  return gelus;
+}
+
+/// Returns those of the GELUs that a schedule computes again.
+static llvm::StringSet<> recomputedIn(ModuleOp module,
+                                      const llvm::StringSet<> &gelus) {
+  llvm::StringSet<> recomputed;
+  module.walk([&](train::RecomputeOp repeat) {
+    for (Value value : repeat.getBody().front().getTerminator()->getOperands())
+      if (std::string origin = originOf(value); gelus.contains(origin))
+        recomputed.insert(origin);
+  });
+  return recomputed;
+}
 
 namespace {
 
@@ -20,6 +46,7 @@ namespace {
 struct Trial {
   OwningOpRef<ModuleOp> module;
   StepEstimate step; ///< Without what is computed again.
+  double nanoseconds = 0;
 };
 
 /// Plans programs of one module, to choose among them.
@@ -27,7 +54,8 @@ class KernelTrials {
 public:
   KernelTrials(ModuleOp module, const DriverOptions &driver,
                const DeviceModel &device)
-      : module(module), driver(driver), device(device) {}
+      : module(module), accumulationSteps(driver.emission.accumulationSteps),
+        device(device) {}
 
   std::optional<Trial> plan(const PipelineOptions &options) {
     Trial trial;
@@ -35,10 +63,10 @@ public:
     if (failed(
             run(*trial.module, {Phase::Clusters, Phase::Precision}, options)))
       return std::nullopt;
-    trial.step =
-        estimateStep(*trial.module, device, driver.emission.accumulationSteps);
+    trial.step = estimateStep(*trial.module, device, accumulationSteps);
     if (failed(run(*trial.module, {Phase::Schedule}, options)))
       return std::nullopt;
+    trial.nanoseconds = trial.step.nanoseconds + timeOfRepeats(*trial.module);
     return trial;
   }
 
@@ -51,12 +79,49 @@ private:
     return passes.run(module);
   }
 
+  double timeOfRepeats(ModuleOp scheduled) const {
+    train::TrainDialect::PlanAttrHelper plans(scheduled.getContext());
+    double nanoseconds = 0;
+    for (train::StepOp step : scheduled.getOps<train::StepOp>())
+      if (train::PlanAttr plan = plans.getAttr(step)) {
+        double added = plan.getAddedNanoseconds().getValueAsDouble();
+        if (step.getKind() == train::StepKind::Micro)
+          nanoseconds += double(accumulationSteps) * added;
+        else if (step.getKind() == train::StepKind::Update)
+          nanoseconds += added;
+      }
+    return nanoseconds;
+  }
+
   ModuleOp module;
-  const DriverOptions &driver;
+  int64_t accumulationSteps;
   const DeviceModel &device;
 };
 
 } // namespace
+
+/// Finds the GELUs that stay kernels, of those that products compute without a
+/// budget. A schedule for which all of them are kernels tells which are worth
+/// computing again. If the products compute the others, the schedule is made
+/// anew, since what is computed again with such a product takes longer. Returns
+/// nothing where that is no faster: then all of them stay kernels.
+static std::optional<llvm::SmallVector<std::string>>
+findRecomputed(KernelTrials &trials, const llvm::StringSet<> &gelus,
+               PipelineOptions options) {
+  options.schedule.searchSmallest = false; // no error is printed
+  std::optional<Trial> asKernels = trials.plan(options);
+  if (!asKernels)
+    return std::nullopt;
+  llvm::StringSet<> recomputed = recomputedIn(*asKernels->module, gelus);
+  if (recomputed.size() == gelus.size())
+    return std::nullopt;
+  options.recomputed.emplace();
+  for (StringRef gelu : recomputed.keys())
+    options.recomputed->push_back(gelu.str());
+  std::optional<Trial> trial = trials.plan(options);
+  bool isFaster = trial && trial->nanoseconds < asKernels->nanoseconds;
+  return isFaster ? options.recomputed : std::nullopt;
+}
 
 KernelChoice gpuopt::chooseKernels(ModuleOp module,
                                    const DriverOptions &options,
@@ -84,7 +149,12 @@ KernelChoice gpuopt::chooseKernels(ModuleOp module,
     return choice;
   choice.withoutBudget = plain->step;
   if (isWithinBudget(*plain->module, schedule.memoryBudget,
-                     schedule.activationBudget))
+                     schedule.activationBudget)) {
     choice.options = std::move(unlimited);
+    return choice;
+  }
+  llvm::StringSet<> gelus = gelusOfProducts(*plain->module);
+  if (!gelus.empty() && !schedule.takesAny)
+    choice.options.recomputed = findRecomputed(trials, gelus, pipeline);
   return choice;
 }

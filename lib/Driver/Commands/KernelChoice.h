@@ -31,7 +31,9 @@ struct KernelChoice {
 /// Chooses the kernels of a module that has passed the phase `train`; the
 /// module stays as it is. Where the program without a budget is within the
 /// budget, its kernels are chosen, so that a budget that does not bind changes
-/// nothing. Fails in silence: the compilation reports the errors.
+/// nothing. Else GELUs that the schedule does not compute again are epilogues
+/// of their products, where that makes the step faster. Fails in silence: the
+/// compilation reports the errors.
 KernelChoice chooseKernels(mlir::ModuleOp module, const DriverOptions &options,
                            const PipelineOptions &pipeline);
 
