@@ -174,8 +174,8 @@ static void addClusters(OpPassManager &passes, const PipelineOptions &options) {
   // are spelled out first, so that layouts can move through them as well.
   nn::DecomposeOptions formulas;
   formulas.oneRead = options.isForGpu;
-  // cuDNN adds up channels in f16 alone.
-  formulas.convSums = options.isForGpu && options.precision.halfType == "f16";
+  // The one engine of cuDNN that adds up channels, conv-sums, has other bits in
+  // each run.
   passes.addPass(nn::createDecompose(formulas));
   // Transposes and reshapes between two ops would separate work that could
   // share a kernel. This comes before biases and accumulators are formed, which

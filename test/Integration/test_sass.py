@@ -97,7 +97,7 @@ TILES = {"attention_forward": (64, 4, 34, 375), "attention_query_gradients": (48
 
 
 # The same of the kernels for warpgroups, a product of which is of 64 x 64 x 16.
-WARPGROUP_TILES = {"attention_query_gradients_by_warpgroups": (12, 8, 32, 300),
+WARPGROUP_TILES = {"attention_query_gradients_by_warpgroups": (12, 8, 32, 320),
                    "attention_key_gradients_by_warpgroups": (16, 9, 32, 400)}
 
 

@@ -27,12 +27,13 @@ using namespace gpuopt;
 static cl::OptionCategory category("Options of gpuopt-plan-convolutions");
 static cl::list<std::string> inputs(cl::Positional, cl::desc("<plan.json>..."),
                                     cl::cat(category));
-static cl::opt<std::string>
-    device("device", cl::init("h200"), cl::value_desc("name or file"),
-           cl::desc("GPU that is planned for (" + describedDeviceNames() +
-                    ") or a file in which cuDNN has described one; default "
-                    "h200"),
-           cl::cat(category));
+// An option refers to its description.
+static const std::string
+    deviceText("GPU that is planned for (" + describedDeviceNames() +
+               ") or a file in which cuDNN has described one; default h200");
+static cl::opt<std::string> device("device", cl::init("h200"),
+                                   cl::value_desc("name or file"),
+                                   cl::desc(deviceText), cl::cat(category));
 static cl::opt<std::string>
     workspaceSize("workspace-size", cl::init("256MiB"), cl::value_desc("bytes"),
                   cl::desc("Workspace that a convolution may use; default "
@@ -86,8 +87,8 @@ static llvm::Error describeThisDevice() {
   return write(text + "\n");
 }
 
-/// Adds the plan of a convolution to `text`, or why it has none. As in programs,
-/// one that has none with its sums is planned without them.
+/// Adds the plan of a convolution to `text`, or why it has none. As in
+/// programs, one that has none with its sums is planned without them.
 static void plan(const PlanDevice &target, const ConvGraph &graph,
                  int64_t workspaceLimit, json::Object &text) {
   CudnnPlanResult result = plan_convolution(target, graph, workspaceLimit);

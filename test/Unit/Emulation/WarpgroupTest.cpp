@@ -169,8 +169,10 @@ __global__ void multiply_plain_rows() {
 }
 TEST_F(WarpgroupTest, KnowOneSwizzle) {
   run(nullptr, 1, kThreads, multiply_plain_rows);
-  EXPECT_TRUE(
-      contains(error_of_work(), "does not tell the swizzle of 128 bytes"));
+  EXPECT_TRUE(contains(error_of_work(),
+                       "a product of a warpgroup reads a matrix whose "
+                       "descriptor does not tell the swizzle of 128 bytes, "
+                       "which is all that the emulation knows"));
 }
 __global__ void multiply_with_offset() {
   float c[8][4];
@@ -182,7 +184,10 @@ __global__ void multiply_with_offset() {
 }
 TEST_F(WarpgroupTest, KnowNoBaseOffset) {
   run(nullptr, 1, kThreads, multiply_with_offset);
-  EXPECT_TRUE(contains(error_of_work(), "has a base offset"));
+  EXPECT_TRUE(contains(error_of_work(),
+                       "a product of a warpgroup reads a matrix whose "
+                       "descriptor has a base offset, which the emulation does "
+                       "not know"));
 }
 
 } // namespace

@@ -473,8 +473,6 @@ void wait_for_copy_groups(size_t pending) {
 void arrive_for_products() { the_block->running().has_arrived = true; }
 
 void begin_group_product(const GroupOperands &mine) {
-  if (kWarpSize != 32)
-    throw Fault("a product of a warpgroup needs warps of 32 threads");
   Thread &thread = the_block->running();
   thread.exchange = {};
   thread.exchange.kind = ExchangeKind::GroupProduct;

@@ -77,45 +77,49 @@ void warpgroup_wait() {
 }
 inline void fence_for_products() { emulation::show_copies_to_products(); }
 
+inline uint64_t with_upper_half(uint32_t operand) {
+  return uint64_t(0x40000040) << 32 | operand;
+}
+
 template <int N>
-void multiply_shared(bool is_bf16, float (&c)[N][4], uint64_t a, uint64_t b,
+void multiply_shared(bool is_bf16, float (&c)[N][4], uint32_t a, uint32_t b,
                      bool adds) {
   emulation::GroupOperands mine;
   mine.is_bf16 = is_bf16;
   mine.columns = 8 * N;
-  mine.a = a;
-  mine.b = b;
+  mine.a = with_upper_half(a);
+  mine.b = with_upper_half(b);
   mine.adds = adds;
   mine.c = &c[0][0];
   emulation::begin_group_product(mine);
 }
 template <int N>
-void multiply_shared_f16(float (&c)[N][4], uint64_t a, uint64_t b, bool adds) {
+void multiply_shared_f16(float (&c)[N][4], uint32_t a, uint32_t b, bool adds) {
   multiply_shared(false, c, a, b, adds);
 }
 template <int N>
-void multiply_shared_bf16(float (&c)[N][4], uint64_t a, uint64_t b, bool adds) {
+void multiply_shared_bf16(float (&c)[N][4], uint32_t a, uint32_t b, bool adds) {
   multiply_shared(true, c, a, b, adds);
 }
 
 inline void multiply_held(bool is_bf16, float (&c)[8][4],
-                          const uint32_t (&a)[4], uint64_t b, bool adds) {
+                          const uint32_t (&a)[4], uint32_t b, bool adds) {
   emulation::GroupOperands mine;
   mine.is_bf16 = is_bf16;
   mine.holds_a = true;
   memcpy(mine.held, a, sizeof a);
-  mine.b = b;
+  mine.b = with_upper_half(b);
   mine.reads_rows = true;
   mine.adds = adds;
   mine.c = &c[0][0];
   emulation::begin_group_product(mine);
 }
 inline void multiply_held_f16(float (&c)[8][4], const uint32_t (&a)[4],
-                              uint64_t b, bool adds) {
+                              uint32_t b, bool adds) {
   multiply_held(false, c, a, b, adds);
 }
 inline void multiply_held_bf16(float (&c)[8][4], const uint32_t (&a)[4],
-                               uint64_t b, bool adds) {
+                               uint32_t b, bool adds) {
   multiply_held(true, c, a, b, adds);
 }
 

@@ -52,83 +52,101 @@ DEVICE void fence_for_products() {
 // that is multiplied; in multiply_held they are 16 rows of N columns, and A is
 // in registers: warp w of the warpgroup has rows 16 w to 16 w + 15, as in
 // mma_f16. c lies as strips do (matrix_cuda.h), one of each warp.
+// A word is the lower half of a descriptor, whose upper half is the same for
+// all (kernels/warpgroup_cuda.h).
+#define GPUOPT_OPERAND_HIGH "0x40000040"
 #define GPUOPT_FOUR(n)                                                         \
   "+f"(c[n][0]), "+f"(c[n][1]), "+f"(c[n][2]), "+f"(c[n][3])
 #define GPUOPT_SIXTEEN(n)                                                      \
   GPUOPT_FOUR(n), GPUOPT_FOUR(n + 1), GPUOPT_FOUR(n + 2), GPUOPT_FOUR(n + 3)
 
-DEVICE void multiply_shared_f16(float (&c)[4][4], uint64_t a, uint64_t b,
+DEVICE void multiply_shared_f16(float (&c)[4][4], uint32_t a, uint32_t b,
                                 bool adds) {
-  asm volatile("{\n.reg .pred adds;\nsetp.ne.b32 adds, %18, 0;\n"
-               "wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16 {"
-               "%0, %1, %2, %3, %4, %5, %6, %7, "
-               "%8, %9, %10, %11, %12, %13, %14, %15"
-               "}, %16, %17, adds, 1, 1, 0, 0;\n}"
-               : GPUOPT_SIXTEEN(0)
-               : "l"(a), "l"(b), "r"(int(adds)));
+  asm volatile(
+      "{\n.reg .pred adds;\n.reg .b64 a, b;\nsetp.ne.b32 adds, %18, 0;\n"
+      "mov.b64 a, {%16, " GPUOPT_OPERAND_HIGH "};\n"
+      "mov.b64 b, {%17, " GPUOPT_OPERAND_HIGH "};\n"
+      "wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, "
+      "%8, %9, %10, %11, %12, %13, %14, %15"
+      "}, a, b, adds, 1, 1, 0, 0;\n}"
+      : GPUOPT_SIXTEEN(0)
+      : "r"(a), "r"(b), "r"(int(adds)));
 }
-DEVICE void multiply_shared_f16(float (&c)[8][4], uint64_t a, uint64_t b,
+DEVICE void multiply_shared_f16(float (&c)[8][4], uint32_t a, uint32_t b,
                                 bool adds) {
-  asm volatile("{\n.reg .pred adds;\nsetp.ne.b32 adds, %34, 0;\n"
-               "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {"
-               "%0, %1, %2, %3, %4, %5, %6, %7, "
-               "%8, %9, %10, %11, %12, %13, %14, %15, "
-               "%16, %17, %18, %19, %20, %21, %22, %23, "
-               "%24, %25, %26, %27, %28, %29, %30, %31"
-               "}, %32, %33, adds, 1, 1, 0, 0;\n}"
-               : GPUOPT_SIXTEEN(0), GPUOPT_SIXTEEN(4)
-               : "l"(a), "l"(b), "r"(int(adds)));
+  asm volatile(
+      "{\n.reg .pred adds;\n.reg .b64 a, b;\nsetp.ne.b32 adds, %34, 0;\n"
+      "mov.b64 a, {%32, " GPUOPT_OPERAND_HIGH "};\n"
+      "mov.b64 b, {%33, " GPUOPT_OPERAND_HIGH "};\n"
+      "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, "
+      "%8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, "
+      "%24, %25, %26, %27, %28, %29, %30, %31"
+      "}, a, b, adds, 1, 1, 0, 0;\n}"
+      : GPUOPT_SIXTEEN(0), GPUOPT_SIXTEEN(4)
+      : "r"(a), "r"(b), "r"(int(adds)));
 }
 DEVICE void multiply_held_f16(float (&c)[8][4], const uint32_t (&a)[4],
-                              uint64_t b, bool adds) {
-  asm volatile("{\n.reg .pred adds;\nsetp.ne.b32 adds, %37, 0;\n"
-               "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {"
-               "%0, %1, %2, %3, %4, %5, %6, %7, "
-               "%8, %9, %10, %11, %12, %13, %14, %15, "
-               "%16, %17, %18, %19, %20, %21, %22, %23, "
-               "%24, %25, %26, %27, %28, %29, %30, %31"
-               "}, {%32, %33, %34, %35}, %36, adds, 1, 1, 1;\n}"
-               : GPUOPT_SIXTEEN(0), GPUOPT_SIXTEEN(4)
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b),
-                 "r"(int(adds)));
+                              uint32_t b, bool adds) {
+  asm volatile(
+      "{\n.reg .pred adds;\n.reg .b64 a, b;\nsetp.ne.b32 adds, %37, 0;\n"
+      "mov.b64 b, {%36, " GPUOPT_OPERAND_HIGH "};\n"
+      "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, "
+      "%8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, "
+      "%24, %25, %26, %27, %28, %29, %30, %31"
+      "}, {%32, %33, %34, %35}, b, adds, 1, 1, 1;\n}"
+      : GPUOPT_SIXTEEN(0), GPUOPT_SIXTEEN(4)
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b), "r"(int(adds)));
 }
 
-DEVICE void multiply_shared_bf16(float (&c)[4][4], uint64_t a, uint64_t b,
+DEVICE void multiply_shared_bf16(float (&c)[4][4], uint32_t a, uint32_t b,
                                  bool adds) {
-  asm volatile("{\n.reg .pred adds;\nsetp.ne.b32 adds, %18, 0;\n"
-               "wgmma.mma_async.sync.aligned.m64n32k16.f32.bf16.bf16 {"
-               "%0, %1, %2, %3, %4, %5, %6, %7, "
-               "%8, %9, %10, %11, %12, %13, %14, %15"
-               "}, %16, %17, adds, 1, 1, 0, 0;\n}"
-               : GPUOPT_SIXTEEN(0)
-               : "l"(a), "l"(b), "r"(int(adds)));
+  asm volatile(
+      "{\n.reg .pred adds;\n.reg .b64 a, b;\nsetp.ne.b32 adds, %18, 0;\n"
+      "mov.b64 a, {%16, " GPUOPT_OPERAND_HIGH "};\n"
+      "mov.b64 b, {%17, " GPUOPT_OPERAND_HIGH "};\n"
+      "wgmma.mma_async.sync.aligned.m64n32k16.f32.bf16.bf16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, "
+      "%8, %9, %10, %11, %12, %13, %14, %15"
+      "}, a, b, adds, 1, 1, 0, 0;\n}"
+      : GPUOPT_SIXTEEN(0)
+      : "r"(a), "r"(b), "r"(int(adds)));
 }
-DEVICE void multiply_shared_bf16(float (&c)[8][4], uint64_t a, uint64_t b,
+DEVICE void multiply_shared_bf16(float (&c)[8][4], uint32_t a, uint32_t b,
                                  bool adds) {
-  asm volatile("{\n.reg .pred adds;\nsetp.ne.b32 adds, %34, 0;\n"
-               "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
-               "%0, %1, %2, %3, %4, %5, %6, %7, "
-               "%8, %9, %10, %11, %12, %13, %14, %15, "
-               "%16, %17, %18, %19, %20, %21, %22, %23, "
-               "%24, %25, %26, %27, %28, %29, %30, %31"
-               "}, %32, %33, adds, 1, 1, 0, 0;\n}"
-               : GPUOPT_SIXTEEN(0), GPUOPT_SIXTEEN(4)
-               : "l"(a), "l"(b), "r"(int(adds)));
+  asm volatile(
+      "{\n.reg .pred adds;\n.reg .b64 a, b;\nsetp.ne.b32 adds, %34, 0;\n"
+      "mov.b64 a, {%32, " GPUOPT_OPERAND_HIGH "};\n"
+      "mov.b64 b, {%33, " GPUOPT_OPERAND_HIGH "};\n"
+      "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, "
+      "%8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, "
+      "%24, %25, %26, %27, %28, %29, %30, %31"
+      "}, a, b, adds, 1, 1, 0, 0;\n}"
+      : GPUOPT_SIXTEEN(0), GPUOPT_SIXTEEN(4)
+      : "r"(a), "r"(b), "r"(int(adds)));
 }
 DEVICE void multiply_held_bf16(float (&c)[8][4], const uint32_t (&a)[4],
-                               uint64_t b, bool adds) {
-  asm volatile("{\n.reg .pred adds;\nsetp.ne.b32 adds, %37, 0;\n"
-               "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
-               "%0, %1, %2, %3, %4, %5, %6, %7, "
-               "%8, %9, %10, %11, %12, %13, %14, %15, "
-               "%16, %17, %18, %19, %20, %21, %22, %23, "
-               "%24, %25, %26, %27, %28, %29, %30, %31"
-               "}, {%32, %33, %34, %35}, %36, adds, 1, 1, 1;\n}"
-               : GPUOPT_SIXTEEN(0), GPUOPT_SIXTEEN(4)
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b),
-                 "r"(int(adds)));
+                               uint32_t b, bool adds) {
+  asm volatile(
+      "{\n.reg .pred adds;\n.reg .b64 a, b;\nsetp.ne.b32 adds, %37, 0;\n"
+      "mov.b64 b, {%36, " GPUOPT_OPERAND_HIGH "};\n"
+      "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, "
+      "%8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, "
+      "%24, %25, %26, %27, %28, %29, %30, %31"
+      "}, {%32, %33, %34, %35}, b, adds, 1, 1, 1;\n}"
+      : GPUOPT_SIXTEEN(0), GPUOPT_SIXTEEN(4)
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b), "r"(int(adds)));
 }
 
+#undef GPUOPT_OPERAND_HIGH
 #undef GPUOPT_FOUR
 #undef GPUOPT_SIXTEEN
 
@@ -140,12 +158,12 @@ template <int Pending>
 DEVICE void warpgroup_wait() {}
 DEVICE void fence_for_products() {}
 template <int N>
-DEVICE void multiply_shared_f16(float (&)[N][4], uint64_t, uint64_t, bool) {}
+DEVICE void multiply_shared_f16(float (&)[N][4], uint32_t, uint32_t, bool) {}
 template <int N>
-DEVICE void multiply_shared_bf16(float (&)[N][4], uint64_t, uint64_t, bool) {}
-DEVICE void multiply_held_f16(float (&)[8][4], const uint32_t (&)[4], uint64_t,
+DEVICE void multiply_shared_bf16(float (&)[N][4], uint32_t, uint32_t, bool) {}
+DEVICE void multiply_held_f16(float (&)[8][4], const uint32_t (&)[4], uint32_t,
                               bool) {}
-DEVICE void multiply_held_bf16(float (&)[8][4], const uint32_t (&)[4], uint64_t,
+DEVICE void multiply_held_bf16(float (&)[8][4], const uint32_t (&)[4], uint32_t,
                                bool) {}
 
 #endif

@@ -20,7 +20,13 @@ constexpr int kWarpgroupThreads = 128, kWarpgroupRows = 64;
 constexpr int kSwizzledColumns = 64;
 constexpr size_t kSwizzledAlignment = 1024;
 
-DEVICE int warpgroup_of_block() { return int(threadIdx.x) / kWarpgroupThreads; }
+// The first row of the running warpgroup, in a block of so many threads.
+template <int Threads>
+DEVICE int first_row_of_warpgroup() {
+  if constexpr (Threads == kWarpgroupThreads)
+    return 0;
+  return int(threadIdx.x) / kWarpgroupThreads * kWarpgroupRows;
+}
 
 // Where the elements of a tile are.
 struct SwizzledRows {
@@ -32,24 +38,23 @@ struct SwizzledRows {
   }
 };
 
-// Describes a tile, or its rows from a multiple of eight on, to a product: the
-// address in units of 16 bytes, the distance of 1024 bytes between groups of
-// eight rows in the same units, and the swizzle of 128 bytes (PTX ISA, "Matrix
-// Descriptor Format"). The distance between groups of 64 columns is never asked
-// for.
+// Describes a tile, or its rows from a multiple of eight on, to a product. This
+// is the lower half of a descriptor (PTX ISA, "Matrix Descriptor Format"): the
+// address in units of 16 bytes, and a distance between groups of 64 columns,
+// which is never asked for. The upper half is the same for all: the distance of
+// 1024 bytes between groups of eight rows, in the same units, and the swizzle
+// of 128 bytes.
+constexpr uint32_t kOperandHigh = 1024 / 16 | 1u << 30;
 template <class T>
-DEVICE uint64_t swizzled_operand(const T *tile) {
-  const uint64_t address = (ptx::shared_address(tile) & 0x3ffff) / 16;
-  constexpr uint64_t kGroups = 1024 / 16, kSwizzleOf128 = 1;
-  return address | uint64_t(1) << 16 | kGroups << 32 | kSwizzleOf128 << 62;
+DEVICE uint32_t swizzled_operand(const T *tile) {
+  return (ptx::shared_address(tile) & 0x3ffff) / 16 | 1u << 16;
 }
-// What has to be added to an operand for the columns, or the rows, 16 further
-// on.
-constexpr uint64_t kNextColumns = 16 * 2 / 16,
+// What is added to an operand for the columns, or the rows, 16 further on.
+constexpr uint32_t kNextColumns = 16 * 2 / 16,
                    kNextRows = 16 * kSwizzledColumns * 2 / 16;
 
 template <class T, int N>
-DEVICE void multiply_shared(float (&c)[N][4], uint64_t a, uint64_t b,
+DEVICE void multiply_shared(float (&c)[N][4], uint32_t a, uint32_t b,
                             bool adds) {
   if constexpr (std::is_same_v<T, f16>)
     ptx::multiply_shared_f16(c, a, b, adds);
@@ -57,7 +62,7 @@ DEVICE void multiply_shared(float (&c)[N][4], uint64_t a, uint64_t b,
     ptx::multiply_shared_bf16(c, a, b, adds);
 }
 template <class T>
-DEVICE void multiply_held(float (&c)[8][4], const uint32_t (&a)[4], uint64_t b,
+DEVICE void multiply_held(float (&c)[8][4], const uint32_t (&a)[4], uint32_t b,
                           bool adds) {
   if constexpr (std::is_same_v<T, f16>)
     ptx::multiply_held_f16(c, a, b, adds);
@@ -67,9 +72,9 @@ DEVICE void multiply_held(float (&c)[8][4], const uint32_t (&a)[4], uint64_t b,
 
 // Begins c[64, 8 N] = rows[64, 64] times the transpose of tile[8 N, 64].
 template <class T, int N>
-DEVICE void begin_multiply_transposed(float (&c)[N][4], uint64_t rows,
+DEVICE void begin_multiply_transposed(float (&c)[N][4], uint32_t rows,
                                       const T *tile) {
-  const uint64_t of_tile = swizzled_operand(tile);
+  const uint32_t of_tile = swizzled_operand(tile);
   UNROLL
   for (int k = 0; k < kSwizzledColumns / 16; k++)
     multiply_shared<T>(c, rows + k * kNextColumns, of_tile + k * kNextColumns,
@@ -97,7 +102,7 @@ struct HeldStrip {
 template <class T, int N>
 DEVICE void begin_add_product(float (&c)[8][4], const HeldStrip<N> &p,
                               const T *tile) {
-  const uint64_t of_tile = swizzled_operand(tile);
+  const uint32_t of_tile = swizzled_operand(tile);
   UNROLL
   for (int k = 0; k < N / 2; k++)
     multiply_held<T>(c, p.words[k], of_tile + k * kNextRows, true);

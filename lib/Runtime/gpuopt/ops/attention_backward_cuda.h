@@ -75,7 +75,7 @@ constexpr bool kHasBothKeyGradients = D <= 128;
 //   factor * (score - shift) - spread     if they are not.
 // The struct has 16 bytes, as many as one copy to shared memory.
 struct alignas(16) RowStatistics {
-  float shift, spread, delta, unused;
+  float shift, delta, spread, unused;
 };
 
 // `top` is the largest score and `log_sum` the logarithm of the sum of the
@@ -89,8 +89,8 @@ DEVICE RowStatistics row_statistics(float top, float log_sum, float delta,
   if (is_empty && (Scores::kAreProducts || scores.zeroes_empty))
     return {INFINITY, 0, 0, 0};
   if (Scores::kAreProducts)
-    return {(top + log_sum) * kLog2E, 0, delta, 0};
-  return {top, is_empty ? 0 : log_sum * kLog2E, delta, 0};
+    return {(top + log_sum) * kLog2E, delta, 0, 0};
+  return {top, delta, is_empty ? 0 : log_sum * kLog2E, 0};
 }
 
 // Returns the sum of the products of 16 bytes of each row.

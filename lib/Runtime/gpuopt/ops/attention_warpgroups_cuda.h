@@ -55,9 +55,10 @@ struct SwizzledTiles {
            buffer * kSizes.other;
   }
   // The rows of the running warpgroup, for products.
-  DEVICE uint64_t own_operand(int which) const {
-    return swizzled_operand(own(which) + warpgroup_of_block() * kWarpgroupRows *
-                                             kSwizzledColumns);
+  DEVICE uint32_t own_operand(int which) const {
+    return swizzled_operand(own(which) +
+                            first_row_of_warpgroup<kSizes.threads()>() *
+                                kSwizzledColumns);
   }
 };
 
@@ -86,7 +87,7 @@ KERNEL void __launch_bounds__(WarpgroupQuerySizes::kSizes.threads(),
   const Tiles tiles;
   const int first_query = int(at.tile) * kSizes.own;
   const int first_row = first_query + first_row_of_warp(1);
-  const int of_group = first_query + warpgroup_of_block() * kWarpgroupRows;
+  const int of_group = first_query + first_row_of_warpgroup<kSizes.threads()>();
   const TileRange range = tiles_of_keys(s, first_query, kSizes.own, kKeys);
   const Matrix<const T> keys(k + at.offset(s.k_batch), s.keys, s.key_size,
                              s.k_row);
@@ -113,7 +114,7 @@ KERNEL void __launch_bounds__(WarpgroupQuerySizes::kSizes.threads(),
 
   RowStatistics of_row[1][2] = {};
   load_statistics(of_row, statistics, s, at, first_row);
-  const uint64_t queries = tiles.own_operand(0),
+  const uint32_t queries = tiles.own_operand(0),
                  gradients = tiles.own_operand(1);
   float sum[1][D / 8][4];
   set_zero(sum[0]);
@@ -163,7 +164,7 @@ KERNEL void __launch_bounds__(WarpgroupKeySizes<Scores>::kSizes.threads(),
   const Tiles tiles;
   const int first_key = int(at.tile) * kSizes.own;
   const int first_row = first_key + first_row_of_warp(1);
-  const int of_group = first_key + warpgroup_of_block() * kWarpgroupRows;
+  const int of_group = first_key + first_row_of_warpgroup<kSizes.threads()>();
   const TileRange range = tiles_of_queries(s, first_key, kSizes.own, kQueries);
   const auto copy = [&](int tile, int buffer) {
     const Matrix<const T> queries(q + at.offset(s.q_batch), s.queries,
@@ -191,7 +192,7 @@ KERNEL void __launch_bounds__(WarpgroupKeySizes<Scores>::kSizes.threads(),
       Matrix<const T>(v + at.offset(s.v_batch), s.keys, s.value_size, s.v_row),
       first_key);
 
-  const uint64_t keys = tiles.own_operand(0), values = tiles.own_operand(1);
+  const uint32_t keys = tiles.own_operand(0), values = tiles.own_operand(1);
   float sum_k[1][D / 8][4], sum_v[1][D / 8][4];
   set_zero(sum_k[0]);
   set_zero(sum_v[0]);
