@@ -259,7 +259,7 @@ Value KernelBody::compute(Operation *producer, ArrayRef<Value> operands) {
 Value KernelBody::folded(Operation *op) {
   SmallVector<Value> values;
   if (!isa<arith::ArithDialect>(op->getDialect()) ||
-      failed(b.tryFold(op, values)))
+      failed(b.tryFold(op, values)) || values.empty()) // in place
     return op->getResult(0);
   op->erase();
   return values.front();
