@@ -239,12 +239,42 @@ static void shapeSummedRows(LaunchShape &launch, const KernelShape &shape,
   launch.threads = kMostThreads;
 }
 
+/// Rows that would leave three quarters of a warp idle or more share it: each
+/// has a group of threads as wide as it is, one thread for the few classes of a
+/// pixel. There must be enough rows to keep the device busy, and groups that
+/// exchange sums within a warp must all have a row: their number divides that
+/// of the rows. Returns whether the block has such a shape.
+static bool shapeShortReductions(LaunchShape &launch, const KernelShape &shape,
+                                 int64_t lanes, const DeviceModel &device) {
+  const int64_t rows = iterationsOf(shape, /*isReduced=*/false),
+                vectors = llvm::divideCeil(shape.loops.back().size, lanes),
+                width = llvm::bit_ceil(uint64_t(vectors)),
+                wanted = blocksToFill(device);
+  if (vectors > kWarpThreads / 4 || rows * width < wanted * kWarpThreads)
+    return false;
+  launch.threads = kMostThreads;
+  while (launch.threads > kWarpThreads &&
+         (rows * width < wanted * launch.threads ||
+          (width > 1 && rows % (launch.threads / width) != 0)))
+    launch.threads /= 2;
+  launch.groups = launch.threads / width;
+  if (width > 1 && rows % launch.groups != 0) {
+    launch.groups = 1;
+    return false;
+  }
+  launch.rowStorage = RowStorage::Registers;
+  launch.span = launch.groups;
+  launch.blocks = llvm::divideCeil(rows, launch.span);
+  return true;
+}
+
 /// Rows of a GPU that a warp holds in its registers have a warp each, whose
-/// threads wait for no other. Longer ones have a block each, as all rows of the
-/// host do, and so have few ones, which would leave multiprocessors idle. The
-/// threads of a block hold the row as well, but for one of a vocabulary.
+/// threads wait for no other, or share one. Longer ones have a block each, as
+/// all rows of the host do, and so have few ones, which would leave
+/// multiprocessors idle. The threads of a block hold the row as well, but for
+/// one of a vocabulary.
 static void shapeRowReduction(LaunchShape &launch, const KernelShape &shape,
-                              const DeviceModel &device) {
+                              int64_t lanes, const DeviceModel &device) {
   const int64_t rows = iterationsOf(shape, /*isReduced=*/false);
   launch.blocks = rows;
   if (shape.parts != 0)
@@ -266,7 +296,8 @@ static void shapeRowReduction(LaunchShape &launch, const KernelShape &shape,
     launch.rowStorage = RowStorage::Registers;
     return;
   }
-  if (rows < int64_t(device.multiprocessors))
+  if (rows < int64_t(device.multiprocessors) ||
+      shapeShortReductions(launch, shape, lanes, device))
     return;
   launch.rowStorage = RowStorage::Registers;
   launch.groups = std::clamp<int64_t>(
@@ -337,7 +368,7 @@ LaunchShape gpuopt::launchShapeOf(const KernelShape &shape, int64_t lanes,
     shapeRows(launch, shape, lanes, device);
     break;
   case KernelForm::RowReduction:
-    shapeRowReduction(launch, shape, device);
+    shapeRowReduction(launch, shape, lanes, device);
     break;
   case KernelForm::ColumnReduction:
     shapeColumnReduction(launch, shape, lanes, device);
