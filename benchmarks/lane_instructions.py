@@ -23,6 +23,7 @@ LANES = 8
 EXPRESSIONS = {
     "copy": "x", "arith.addf": "x + z", "arith.mulf": "x * z", "arith.divf": "x / z",
     "arith.divf, normal divisor": "fast_divide(x, z)",
+    "math.exp of half precision": "fast_exp(x)", "math.tanh beside 1": "fast_tanh(x)",
     "arith.negf": "Lanes<float>(0.0f) - x",
     "arith.maximumf": "max(x, z)", "arith.select and arith.cmpf": "select(x > z, x, z)", "arith.remf": "fmod(x, z)",
     "math.rsqrt": "rsqrt(x)", "math.sqrt": "sqrt(x)", "math.powf": "pow(x, z)",

@@ -131,12 +131,12 @@ def test_no_double_precision(kernels):
 
 def test_activations_take_few_instructions(kernels):
     """An H200 begins 7 instructions while it moves a byte: 29 for an element that a GELU reads and writes in half
-    precision, and 43 for one that its derivative reads twice, and one more where that adds up what it writes. A tanh in
-    plain arithmetic was 63 of them."""
+    precision, and 43 for one that its derivative reads twice. A tanh that 1 is added to is 6 of them; one that is right
+    where it is nearly 0 was 15, which made the derivative wait for its lanes, and one in plain arithmetic 63."""
     for name, kernel in kernels.having("tanh(").items():
         body = kernel.loops()[0]
         elements = 8 * sum(i.code.startswith("STG.E.128") for i in body)
-        most = (44 if "backward" in name else 29) + ("sum_of_groups" in kernel.source)
+        most = (35 if "backward" in name else 20) + ("sum_of_groups" in kernel.source)
         assert len(body) / elements <= most, (name, len(body), elements)
 
 
@@ -239,7 +239,7 @@ def test_batches_of_rows_load_ahead(architecture, tmp_path):
 
 
 @pytest.mark.parametrize("architecture", [pytest.param("sm_80", marks=pytest.mark.full), "sm_90"])
-@pytest.mark.parametrize("name, text", variants([("gpt2-words", "row[t] ="), ("gpt2-vocabulary", "ExpSum<float>")], [("gpt2-vocabulary", "ExpSum<float>")]))
+@pytest.mark.parametrize("name, text", variants([("gpt2-words", "row[t] ="), ("gpt2-vocabulary", "ExpSum<f16>")], [("gpt2-vocabulary", "ExpSum<f16>")]))
 def test_long_rows(name, text, architecture, tmp_path):
     """Cross entropies over 1543 and 8209 words: what a row or a running sum needs is in registers, and the row that is
     held is read once. Its elements are not aligned: an iteration has loads for 8 lanes, and for up to 7 at the end of a row."""
@@ -259,8 +259,10 @@ def test_long_rows(name, text, architecture, tmp_path):
 @pytest.mark.full
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
 def test_vocabularies_take_few_instructions(architecture, tmp_path):
-    """A thread has two vectors of logits under way, and no test of a row's end or of an address beside them: 18
-    instructions for a logit whose exponential is summed up, and as many for its gradient."""
+    """A thread has two vectors of logits under way, and no test of a row's end or of an address beside them. A logit is
+    widened, compared, shifted, scaled, 2^x is taken and added: with the loop, and with what a vector with a much larger
+    logit or with the label does alone, 9 instructions, and 11 for its gradient. They were 17 and 18 when each exponential
+    had the range of all numbers and each element looked for the label."""
     export_case("gpt2-two-layers", tmp_path / "model.onnx")
     execute([find_driver(), "compile", tmp_path / "model.onnx", "-o", tmp_path / "program", "--target=cuda",
              f"--device={'a100' if architecture == 'sm_80' else 'h200'}", "--precision=fp16", "--batch-size=16"])
@@ -269,7 +271,9 @@ def test_vocabularies_take_few_instructions(architecture, tmp_path):
         batches = [loop for loop in kernel.loops() if not any(".U16" in i.code for i in loop)]
         assert len(batches) == kernel.source.count("start += 2"), name
         for loop in batches:
+            most = 11 if any(i.code.startswith("STG") for i in loop) else 9
             codes = [i.code for i in loop]
             assert sum(code.startswith("LDG.E.128") for code in codes) == 2, name
             assert loads_before_use(codes) == 2, name
-            assert len(codes) <= 18 * 16, (name, len(codes))
+            assert sum(code.startswith("MUFU") for code in codes) <= 18, name
+            assert len(codes) <= most * 16, (name, len(codes))

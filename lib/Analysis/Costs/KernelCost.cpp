@@ -7,6 +7,7 @@
 
 #include "gpuopt/Analysis/Costs/KernelCost.h"
 
+#include "gpuopt/Analysis/Kernels/FastFunctions.h"
 #include "gpuopt/Analysis/Kernels/LeastValues.h"
 #include "gpuopt/Analysis/Kernels/RowWalks.h"
 #include "gpuopt/Analysis/Kernels/ShiftedExp.h"
@@ -39,6 +40,7 @@ static constexpr double kVectorAccess = 10; // of an access to all lanes
 static constexpr double kScalarAccess = 4;  // of an access to one lane
 static constexpr double kIteration = 6;     // of an iteration of a loop
 static constexpr double kFastDivision = 2;  // by a normal number
+static constexpr double kScaleOfSums = 4;   // seldom done, always tested
 // The instructions that each thread executes in a reduction over its block, or
 // over a group in a warp.
 static constexpr double kBlockReduction = 45, kGroupReduction = 20;
@@ -239,6 +241,8 @@ double gpuopt::bytesInFlight(const LaunchShape &launch,
 //===----------------------------------------------------------------------===//
 
 static double instructionsOf(Operation *op) {
+  if (allowsFastFunction(op))
+    return fastInstructionsOf(op);
   auto quotient = dyn_cast<arith::DivFOp>(op);
   return quotient && dividesByNormalNumber(quotient)
              ? kFastDivision
@@ -292,7 +296,7 @@ private:
     seen.clear();
     for (nn::ReduceOp reduce : of.reductions) {
       visit(walks.combinedBy(reduce));
-      addInstructions(reduce, reduce.getInput());
+      addReduction(reduce);
       if (walks.maximumBeside(reduce))
         addExponentials(reduce);
       if (launch.form == KernelForm::RowReduction)
@@ -342,16 +346,23 @@ private:
     cost.isInF64 |= type.isF64() && !isa<nn::BroadcastOp>(op);
   }
 
+  /// The batches of a row that is kept nowhere have no lane behind its end.
+  void addReduction(nn::ReduceOp reduce) {
+    if (launch.rowStorage == RowStorage::Nowhere)
+      cost.laneInstructions += timesOf(reduce.getInput());
+    else
+      addInstructions(reduce, reduce.getInput());
+  }
+
   /// Adds what a sum of exponentials costs that is found together with its
-  /// maximum: one exponential for each difference, and one for all lanes
-  /// together, by which the sum so far is scaled.
+  /// maximum: an exponential for each difference, and the test of a vector
+  /// whether the sum so far has to be scaled.
   void addExponentials(nn::ReduceOp sum) {
     Value input = sum.getInput();
     for (Operation *op : {input.getDefiningOp(),
                           input.getDefiningOp()->getOperand(0).getDefiningOp()})
       addInstructions(op, input);
-    cost.laneInstructions += laneInstructionsPerElement(input.getDefiningOp()) *
-                             timesOf(input) / double(lanes);
+    cost.laneInstructions += kScaleOfSums * timesOf(input) / double(lanes);
   }
 
   /// Loops over lanes.

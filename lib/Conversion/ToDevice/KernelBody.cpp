@@ -9,6 +9,7 @@
 #include "KnownMultiples.h"
 #include "LoopBounds.h"
 
+#include "gpuopt/Analysis/Kernels/FastFunctions.h"
 #include "gpuopt/Analysis/Kernels/LeastValues.h"
 #include "gpuopt/Analysis/Origins.h"
 #include <numeric>
@@ -250,6 +251,9 @@ Value KernelBody::compute(Operation *producer, ArrayRef<Value> operands) {
   if (auto quotient = dyn_cast<arith::DivFOp>(producer);
       quotient && dividesByNormalNumber(quotient))
     cast<arith::DivFOp>(made).setFastmath(arith::FastMathFlags::arcp);
+  if (allowsFastFunction(producer))
+    made->setAttr("fastmath", arith::FastMathFlagsAttr::get(
+                                  b.getContext(), arith::FastMathFlags::afn));
   return folded(made);
 }
 

@@ -276,13 +276,13 @@ TEST_F(CostModelTest, LongRowsHaveOneWalkForMaximumAndExponentials) {
   KernelCost one = softmax("10000", "%a"), other = softmax("10000", "%b");
   EXPECT_EQ(one.launch.threads, 512);
   EXPECT_EQ(one.extraBytesRead, 0);
-  // The exponential of the scale, of which the lanes share one, stands against
-  // a walk: a load of 10 for 4 lanes, and an iteration of 6. And only where the
-  // maximum is that of the exponents is the sum known to be 1 at least, so that
-  // a quotient takes 2 instructions in place of 15.
+  // The test whether the sum is to be scaled, which takes 4 and the lanes
+  // share, stands against a walk: a load of 10 for 4 lanes, and an iteration
+  // of 6. And only where the maximum is that of the exponents is the sum known
+  // to be 1 at least, so that a quotient takes 2 instructions in place of 15.
   const double elements = 4096. * 10000;
   EXPECT_NEAR((other.laneInstructions - one.laneInstructions) / elements,
-              (10 + 6 - 9) / 4. + 15 - 2, 0.01);
+              (10 + 6 - 4) / 4. + 15 - 2, 0.01);
   // Far longer rows are read twice, and would be three times.
   EXPECT_EQ(softmax("100000", "%a").extraBytesRead, 4096. * 100000 * 4);
 }

@@ -63,6 +63,41 @@ TEST_F(ElementaryOnCuda, ErrorsAreWithinTheirBounds) {
   EXPECT_ULP(cosh, 80.0f, 9);
 }
 
+// The error grows with the argument, whose product with log2(e) is rounded.
+TEST_F(ElementaryOnCuda, FastExponentialsAreWithinTheirBound) {
+  double worst = 0;
+  for (auto ends :
+       {Approximation::Any, Approximation::Lowest, Approximation::Highest}) {
+    emulation::approximation = ends;
+    for (float x : sample(87.0f))
+      worst = std::max(worst,
+                       error_in_ulp(gpuopt::fast_exp(x), std::exp(double(x))) /
+                           (5 + 1.25 * std::fabs(double(x))));
+  }
+  EXPECT_LE(worst, 1);
+  EXPECT_GT(worst, 0.5); // the bound says what it is
+  EXPECT_EQ(gpuopt::fast_exp(-kInfinity<float>), 0);
+  EXPECT_EQ(gpuopt::fast_exp(-90.0f), 0);
+  EXPECT_EQ(gpuopt::fast_exp(kInfinity<float>), kInfinity<float>);
+  EXPECT_TRUE(std::isnan(gpuopt::fast_exp(kNaN<float>)));
+}
+
+// What is added to 1 may be off by as much wherever it is.
+TEST_F(ElementaryOnCuda, FastTanhIsWithinItsBound) {
+  double worst = 0;
+  for (auto ends :
+       {Approximation::Any, Approximation::Lowest, Approximation::Highest}) {
+    emulation::approximation = ends;
+    for (float x : sample(3e38f))
+      worst = std::max(worst, std::fabs(double(gpuopt::fast_tanh(x)) -
+                                        std::tanh(double(x))));
+  }
+  EXPECT_LE(worst, 5e-7);
+  for (float sign : {1.0f, -1.0f})
+    EXPECT_EQ(gpuopt::fast_tanh(sign * kInfinity<float>), sign);
+  EXPECT_TRUE(std::isnan(gpuopt::fast_tanh(kNaN<float>)));
+}
+
 TEST_F(ElementaryOnCuda, RootsAndQuotientsAreWithinTheirBounds) {
   EXPECT_LE(largest_error(
                 sample(3e38f), [](float x) { return gpuopt::rsqrt(x); },
@@ -143,6 +178,8 @@ TEST_F(ElementaryOnCuda, LanesHaveTheBitsOfScalars) {
               bits_of(gpuopt::name(x.part[k])))                                \
         << #name << "(" << x.part[k] << ")";
     EXPECT_SAME_BITS(exp)
+    EXPECT_SAME_BITS(fast_exp)
+    EXPECT_SAME_BITS(fast_tanh)
     EXPECT_SAME_BITS(tanh)
     EXPECT_SAME_BITS(erf)
     EXPECT_SAME_BITS(expm1)

@@ -14,10 +14,11 @@ namespace {
 
 using ExpSumTest = Emulation;
 
-KERNEL void sum_exponentials(const float *x, float *largest, float *sums,
+template <class T>
+KERNEL void sum_exponentials(const T *x, float *largest, float *sums,
                              int64_t columns) {
   const int64_t b = block();
-  ExpSum<float> exponentials;
+  ExpSum<T> exponentials;
   for (int64_t i = first_lane(); i < columns; i += lane_step()) {
     const int64_t left = columns - i;
     exponentials.add(masked(load(x + b * columns + i, left), left, -INFINITY));
@@ -75,7 +76,7 @@ Results results_of(const std::vector<float> &x, int64_t columns, int threads,
   cudaDeviceSynchronize();
   if (threads > 0)
     launch(ctx, int64_t(rows), threads,
-           isInBatches ? sum_exponentials_of_batches : sum_exponentials,
+           isInBatches ? sum_exponentials_of_batches : sum_exponentials<float>,
            from.data, largest.data, sums.data, columns);
   else
     launch(ctx, int64_t(rows / 2), 64, sum_exponentials_of_groups<2>, from.data,
@@ -108,6 +109,54 @@ TEST_F(ExpSumTest, AgreesWithTwoWalks) {
     };
     EXPECT_EQ(count_seeds(5, differs), 0);
   }
+}
+
+// The shift of a thread stays behind its maximum by up to 8, and the rounding
+// of an exponent of 2 moves an exponential by 2^-23 |x - shift|.
+TEST_F(ExpSumTest, RowsOfHalfPrecisionAreWithinTheirBound) {
+  constexpr int64_t kColumns = 4003, kRows = 4;
+  std::vector<f16> x(kRows * kColumns);
+  for (size_t i = 0; i < x.size(); i++) // ascending, descending, mixed, -inf
+    x[i] = narrow_f16(i < 4003    ? float(i) * 0.01f
+                      : i < 8006  ? float(i) * -0.01f
+                      : i < 12009 ? float(i * 37 % 1009) * 0.05f - 300.0f
+                                  : -INFINITY);
+  Context ctx;
+  OnDevice<f16> from(x);
+  OnDevice<float> largest(kRows), sums(kRows);
+  for (auto ends :
+       {emulation::Approximation::Any, emulation::Approximation::Lowest,
+        emulation::Approximation::Highest}) {
+    emulation::approximation = ends;
+    cudaDeviceSynchronize();
+    launch(ctx, kRows, 64, sum_exponentials<f16>, from.data, largest.data,
+           sums.data, kColumns);
+    const std::vector<float> found = largest.values(), totals = sums.values();
+    for (size_t r = 0; r + 1 < kRows; r++) {
+      float most = -INFINITY;
+      double sum = 0;
+      for (int64_t i = 0; i < kColumns; i++)
+        most = std::max(most, widen(x[r * kColumns + size_t(i)]));
+      for (int64_t i = 0; i < kColumns; i++)
+        sum += std::exp(double(widen(x[r * kColumns + size_t(i)])) - most);
+      EXPECT_EQ(found[r], most);
+      EXPECT_NEAR(totals[r], sum, 2e-6 * sum) << r;
+    }
+    EXPECT_EQ(found[3], -INFINITY);
+    EXPECT_TRUE(std::isnan(totals[3]));
+  }
+  emulation::approximation = emulation::Approximation::Any;
+}
+
+TEST_F(ExpSumTest, SumsAreScaledForMuchLargerElementsAlone) {
+  ExpSum<float> exponentials;
+  exponentials.add(Lanes<float>(1));
+  EXPECT_EQ(exponentials.shift, 1);
+  exponentials.add(Lanes<float>(8.5f));
+  EXPECT_EQ(exponentials.maximum, 8.5f);
+  EXPECT_EQ(exponentials.shift, 1);
+  exponentials.add(Lanes<float>(9.5f));
+  EXPECT_EQ(exponentials.shift, 9.5f);
 }
 
 TEST_F(ExpSumTest, BatchesHaveTheSameBits) {

@@ -200,6 +200,14 @@ TEST(Lanes, OneHasThePlace) {
             << start << ", " << at << ", lane " << k;
 }
 
+TEST(Lanes, LessAtThePlace) {
+  for (int64_t distance : {-124, -1, 0, 3, kLanes - 1, kLanes})
+    for (int k = 0; k < kLanes; k++)
+      EXPECT_EQ(lane(minus_at(Lanes<float>(0.5f), 24, 24 + distance, 1.0f), k),
+                k == distance ? -0.5f : 0.5f)
+          << distance << ", lane " << k;
+}
+
 TEST(Lanes, NotANumberWins) {
   const float nan = kNaN<float>;
   for (auto [a, b] : {std::pair(nan, 1.0f), {1.0f, nan}}) {

@@ -3,7 +3,7 @@
 // The functions of float are short and have no branches or library calls: the
 // same operations in the same order on a scalar and on lanes, so neither the
 // vector library of a compiler nor the end of a row changes a bit. CUDA differs
-// from the host in exp, tanh, erf, rsqrt and fast_divide (elementary_cuda.h)
+// from the host in exp, tanh, erf, rsqrt and what is fast (elementary_cuda.h)
 // and in that it multiplies and adds in one instruction; every host computes
 // the same bits. The largest error of each, in units in the last place, is
 // asserted in test/Unit/Runtime/ElementaryTest.cpp and, of CUDA, in
@@ -272,6 +272,13 @@ GPUOPT_ELEMENTARY(asinh)
 GPUOPT_ELEMENTARY(acosh)
 GPUOPT_ELEMENTARY(atanh)
 #undef GPUOPT_ELEMENTARY
+
+// e^x of a number that comes from half precision, and a tanh that is added to 1
+// or whose square is subtracted from it.
+DEVICE float fast_exp(float x) { return f32::fast_exp(x); }
+DEVICE Lanes<float> fast_exp(Lanes<float> x) { return f32::fast_exp(x); }
+DEVICE float fast_tanh(float x) { return f32::fast_tanh(x); }
+DEVICE Lanes<float> fast_tanh(Lanes<float> x) { return f32::fast_tanh(x); }
 
 DEVICE float rsqrt(float x) { return f32::rsqrt(x); }
 DEVICE double rsqrt(double x) { return 1 / sqrt(x); }

@@ -30,12 +30,24 @@ DEVICE X exp(X x) {
          power_of_two<X>(n - half);
 }
 
+// For CUDA's function of this name.
+template <class X>
+DEVICE X fast_exp(X x) {
+  return f32::exp(x);
+}
+
 // At most 2 ulp.
 template <class X>
 DEVICE X tanh(X x) {
   const X a = abs(x), z = x * x;
   const X large = X(1) - X(2) / (f32::exp(a + a) + X(1));
   return select(a < X(0.625f), x + x * z * tanh_poly(z), copysign(large, x));
+}
+
+// For CUDA's function of this name.
+template <class X>
+DEVICE X fast_tanh(X x) {
+  return f32::tanh(x);
 }
 
 // The coefficients of one power of two polynomials.

@@ -394,6 +394,24 @@ DEVICE Lanes<bool> is_at(int64_t start, int64_t at) {
          Lanes<int32_t>(distance < kLanes ? int32_t(distance) : kLanes);
 }
 
+// Returns x less `value` in the lane that has the place `at`, where lane k has
+// start + k. CUDA branches: only one vector of a row has it.
+template <class T>
+DEVICE Lanes<T> minus_at(Lanes<T> x, int64_t start, int64_t at,
+                         NotDeduced<T> value) {
+#ifdef __CUDACC__
+  const uint64_t distance = uint64_t(at) - uint64_t(start);
+  if (distance < kLanes) {
+    UNROLL
+    for (int k = 0; k < kLanes; k++)
+      x.part[k] -= int(distance) == k ? value : T(0);
+  }
+  return x;
+#else
+  return x - select(is_at(start, at), value, T(0));
+#endif
+}
+
 // Returns which lanes lie within the next n elements.
 DEVICE Lanes<bool> first(int64_t n) {
   const int32_t count = n < kLanes ? int32_t(n) : kLanes;

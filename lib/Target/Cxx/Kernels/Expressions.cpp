@@ -429,6 +429,27 @@ static bool allowsReciprocal(Operation *op) {
          bitEnumContainsAny(quotient.getFastmath(), arith::FastMathFlags::arcp);
 }
 
+/// Whether an op is one of the runtime's functions that are named as fast.
+static bool allowsApproximation(Operation *op) {
+  auto flags = dyn_cast<arith::ArithFastMathInterface>(op);
+  return isa<math::ExpOp, math::TanhOp>(op) && flags &&
+         bitEnumContainsAny(flags.getFastMathFlagsAttr().getValue(),
+                            arith::FastMathFlags::afn);
+}
+
+/// Returns "minus_at(x, i, label, 1.0f)" for "x - select(is_at(i, label), 1.0f,
+/// 0.0f)", which asks only the one vector that has the label for its lane.
+static std::optional<Expression> subtractAtPlace(ArrayRef<Expression> x) {
+  StringRef choice = x[1].text;
+  if (!x[0].isVarying || !choice.consume_front("select(is_at(") ||
+      !choice.consume_back(", 0.0f)"))
+    return std::nullopt;
+  auto [place, value] = choice.split("), ");
+  if (place.contains('(') || value.find_first_of("(,") != StringRef::npos)
+    return std::nullopt;
+  return call("minus_at", {x[0].text, place.str(), value.str()});
+}
+
 /// i8 and i16 lie in memory, but nothing is computed in them.
 static bool isComputedIn(Type type) {
   return type.isF64() || type.isF32() || type.isF16() || type.isBF16() ||
@@ -447,11 +468,15 @@ FailureOr<Expression> cxx::expressionOf(Operation *op, ArrayRef<Expression> x) {
   if (isTyped && allowsReciprocal(op)) {
     form = call("fast_divide", {argument(x[0], op->getOperand(0).getType()),
                                 argument(x[1], op->getOperand(1).getType())});
+  } else if (isTyped && allowsApproximation(op)) {
+    form = call(("fast_" + cxx::functionOf(op)).str(), {x[0].text});
   } else if (auto entry = infixOps().find(name);
              isTyped && entry != infixOps().end()) {
     const Infix &found = entry->second;
     if (name == "arith.xori" && x[1].text == "true")
       form = prefix("!", x[0]);
+    else if (auto at = subtractAtPlace(x); at && name == "arith.subf")
+      form = *at;
     else
       form = found.isUnsigned ? unsignedInfix(op, found, x)
                               : infix(x[0], found.symbol, x[1], found.binding);

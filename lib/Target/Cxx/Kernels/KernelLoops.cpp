@@ -75,6 +75,16 @@ static StringRef verbOf(device::Combiner combiner) {
   return "";
 }
 
+/// Returns the type of the elements that a loop combines, as memory has them.
+static std::string rowTypeOf(device::LoopOp op, unsigned number) {
+  auto yield = cast<device::YieldOp>(op.getBody().front().getTerminator());
+  Value element = yield.getValues()[number];
+  auto widened = element.getDefiningOp<arith::ExtFOp>();
+  if (widened && widened.getIn().getType().getIntOrFloatBitWidth() == 16)
+    element = widened.getIn();
+  return cxx::memoryType(element.getType());
+}
+
 LogicalResult KernelPrinter::checkLoop(device::LoopOp op) const {
   if (analysis.isVarying(op.getLower()) || analysis.isVarying(op.getUpper()))
     return op.emitOpError("expects bounds that are the same in all lanes");
@@ -105,7 +115,7 @@ KernelPrinter::Accumulator KernelPrinter::declareAccumulator(device::LoopOp op,
                           isLanes,
                           isExpSum};
   if (isExpSum)
-    line("ExpSum<" + computeType(type) + "> " + accumulator.name + ";");
+    line("ExpSum<" + rowTypeOf(op, number) + "> " + accumulator.name + ";");
   else if (isLanes)
     line(lanesOf(type) + " " + accumulator.name + "(" + accumulator.identity +
          ");");
