@@ -133,6 +133,45 @@ TEST_F(GroupsTest, HoldRowsInRegisters) {
   EXPECT_EQ(count_seeds(5, differs), 0);
 }
 
+// Short rows share a warp. Threads that have a row alone may leave the others.
+template <int Width, int Groups>
+KERNEL void sum_short_rows(const float *x, float *y, int64_t rows) {
+  constexpr int64_t kColumns = 10;
+  const int64_t begin = block() * Groups;
+  const int64_t end = std::min(begin + Groups, rows);
+  for (int64_t r = begin + group<Width>(); r < end; r += groups<Groups>()) {
+    Lanes<float> sums(0.0f);
+    for (int64_t t = 0; t < iterations<Width>(kColumns); t++) {
+      const int64_t i = t * lane_step<Width>() + first_lane<Width>();
+      sums += load(x + r * kColumns + i, kColumns - i);
+    }
+    const float sum = group_sum<Width>(sums);
+    if (first_lane<Width>() == 0)
+      y[r] = sum;
+  }
+}
+
+TEST_F(GroupsTest, ShareWarps) {
+  constexpr size_t kRows = 48, kColumns = 10;
+  std::vector<float> x(kRows * kColumns), expected(kRows, 0.0f);
+  for (size_t i = 0; i < x.size(); i++) { // sums are exact
+    x[i] = float(i * 37 % 101);
+    expected[i / kColumns] += x[i];
+  }
+  auto differs = [&](auto kernel, int64_t groups) {
+    Context ctx;
+    OnDevice<float> from(x), to(kRows);
+    cudaDeviceSynchronize();
+    launch(ctx, ceil_div(int64_t(kRows), groups), 64, kernel, from.data,
+           to.data, int64_t(kRows));
+    return to.values() != expected;
+  };
+  EXPECT_EQ(count_seeds(5, [&] { return differs(sum_short_rows<4, 16>, 16); }),
+            0);
+  EXPECT_EQ(count_seeds(5, [&] { return differs(sum_short_rows<1, 64>, 64); }),
+            0);
+}
+
 // A block has its row in the registers of all of its threads.
 template <int Threads>
 KERNEL void centre_long_rows(const float *x, float *y) {
