@@ -83,7 +83,7 @@ void launch_gradients_by_warpgroups(Context &ctx, const AttentionShape &s,
                                     const T *k, const T *v, const T *dy,
                                     const RowStatistics *rows, T *dq, T *dk,
                                     T *dv, float *column_sums) {
-  using QueryTiles = SwizzledTiles<T, WarpgroupQuerySizes>;
+  using QueryTiles = SwizzledTiles<T, WarpgroupQuerySizes<Scores>>;
   using KeyTiles = SwizzledTiles<T, WarpgroupKeySizes<Scores>>;
   const int64_t heads = heads_of_group(s, g);
   launch_with_memory(

@@ -20,8 +20,9 @@ constexpr bool kHasWarpgroupGradients =
 // were the fastest on an H200 of those that fit into the registers, but for
 // masked scores and dK and dV, whose tiles of queries are smaller lest
 // registers spill.
+template <class Scores>
 struct WarpgroupQuerySizes {
-  static constexpr TileSizes kSizes{64, 64, 2, 4};
+  static constexpr TileSizes kSizes{64, 64, 2, Scores::kAreProducts ? 4 : 3};
 };
 template <class Scores>
 struct WarpgroupKeySizes {
@@ -71,8 +72,8 @@ DEVICE void copy_own_rows(const Tiles &tiles, int which,
 }
 
 template <class T, class Scores>
-KERNEL void __launch_bounds__(WarpgroupQuerySizes::kSizes.threads(),
-                              WarpgroupQuerySizes::kSizes.blocks)
+KERNEL void __launch_bounds__(WarpgroupQuerySizes<Scores>::kSizes.threads(),
+                              WarpgroupQuerySizes<Scores>::kSizes.blocks)
     attention_query_gradients_by_warpgroups(AttentionShape s,
                                             AttentionGradientShape g,
                                             Scores scores, const T *q,
@@ -80,7 +81,7 @@ KERNEL void __launch_bounds__(WarpgroupQuerySizes::kSizes.threads(),
                                             const RowStatistics *statistics,
                                             T *dq, float *column_sums) {
   constexpr int D = kSwizzledColumns;
-  using Tiles = SwizzledTiles<T, WarpgroupQuerySizes>;
+  using Tiles = SwizzledTiles<T, WarpgroupQuerySizes<Scores>>;
   constexpr TileSizes kSizes = Tiles::kSizes;
   constexpr int kKeys = kSizes.other;
   const AttentionBlock at(s, s.queries, kSizes.own, true);

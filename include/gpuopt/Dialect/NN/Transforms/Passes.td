@@ -261,7 +261,8 @@ def Decompose : Pass<"nn-decompose"> {
     mean^2. That is for results in half precision, which have lost as many
     digits by rounding as the difference loses in single precision; and for
     convolutions without groups whose channels are multiples of 8, for which
-    cuDNN has engines that do so.
+    cuDNN has engines that do so. No pipeline has this option: the results of
+    these engines have other bits in each run.
 
     ```mlir
     %1 = nn.softmax %0 dim 1 : tensor<4x16xf32>
