@@ -246,3 +246,23 @@ def test_a_trainer_that_was_built_elsewhere_is_taken_where_it_starts(tmp_path):
     built.write_text("#!/bin/sh\nexit 127\n")
     with pytest.raises(programs.Failed, match="cmake -S"):
         checks.check_build(program)
+
+
+class ProfiledProgram:
+    """Whose first steps take 10 ms, and those of a profile `profiled` ms."""
+
+    target, is_large, record = "cuda", True, {"kernels": [{"launches": 100}]}
+
+    def __init__(self, profiled: float):
+        self.profiled = profiled
+
+    def train(self, steps: int, schedule: str):
+        assert steps == 30 and schedule == "--profile=wait=16,warmup=4,active=10,repeat=1"
+        return [{"step_ms": self.profiled if step >= 20 else 10.0} for step in range(steps)], None
+
+
+def test_the_cost_of_a_profile_is_bounded():
+    assert checks.check_profile(ProfiledProgram(10.4)).startswith("10.40 ms beside 10.00 without (1.040), 4.0 us for each of 100")
+    assert "5.9 us" in checks.check_profile(ProfiledProgram(10.59))  # for launches this short
+    with pytest.raises(programs.Failed, match=r"takes 10.70 ms beside 10.00 without \(1.070\), 7.0 us for each of 100 launches"):
+        checks.check_profile(ProfiledProgram(10.7))
