@@ -174,8 +174,8 @@ static void addClusters(OpPassManager &passes, const PipelineOptions &options) {
   // are spelled out first, so that layouts can move through them as well.
   nn::DecomposeOptions formulas;
   formulas.oneRead = options.isForGpu;
-  // The one engine of cuDNN that adds up channels, conv-sums, has other bits in
-  // each run.
+  // convSums stays off: cuDNN's engines for it add by atomics, so that each run
+  // has other bits.
   passes.addPass(nn::createDecompose(formulas));
   // Transposes and reshapes between two ops would separate work that could
   // share a kernel. This comes before biases and accumulators are formed, which

@@ -38,7 +38,7 @@ void copy_tiles(T *tiles, const T *from, Without without) {
   ptx::cp_async_commit();
   ptx::cp_async_wait<0>();
   if (without != Without::Fence)
-    ptx::fence_for_products();
+    ptx::fence_proxy_async();
   __syncthreads();
 }
 
@@ -53,7 +53,7 @@ __global__ void multiply(const T *from, float *transposed, float *plain,
   float c[8][4], d[8][4] = {};
   if (without != Without::Arrival)
     ptx::warpgroup_arrive();
-  detail::begin_multiply_transposed(c, detail::swizzled_operand(tiles), b);
+  detail::begin_multiply_transposed(c, detail::matrix_descriptor(tiles), b);
   ptx::warpgroup_commit();
   if (without != Without::Wait)
     ptx::warpgroup_wait<0>();
@@ -79,7 +79,7 @@ __global__ void multiply(const T *from, float *transposed, float *plain,
 
 template <class T>
 struct Products {
-  explicit Products(Without without = Without::Nothing) {
+  explicit Products(Without without = Without::Nothing, size_t more_bytes = 0) {
     std::vector<T> from;
     for (int i = 0; i < 2 * kRows * kColumns; i++)
       from.push_back(narrow<T>(number(i)));
@@ -90,7 +90,7 @@ struct Products {
     cudaLaunchConfig_t config = {};
     config.gridDim = dim3(1);
     config.blockDim = dim3(kThreads);
-    config.dynamicSmemBytes = 2 * kTileBytes;
+    config.dynamicSmemBytes = 2 * kTileBytes + more_bytes;
     EXPECT_EQ(cudaLaunchKernelEx(&config, multiply<T>, of_tiles,
                                  transposed.data, plain.data, without),
               cudaSuccess);
@@ -147,6 +147,12 @@ TEST_F(WarpgroupTest, HaveNoResultsBeforeTheWait) {
   EXPECT_TRUE(std::isnan(products.first[0]));
 }
 
+TEST_F(WarpgroupTest, ReadMemoryThatIsAligned) {
+  EXPECT_TRUE(contains(Products<f16>(Without::Nothing, 128).error,
+                       "a product of a warpgroup reads shared memory that does "
+                       "not begin at a multiple of 1024 bytes"));
+}
+
 __global__ void multiply_in_part() {
   float c[8][4];
   ptx::warpgroup_arrive();
@@ -159,31 +165,27 @@ TEST_F(WarpgroupTest, MultiplyTogether) {
                                         "that never come to the same product"));
 }
 
-// A matrix whose descriptor says nothing of a swizzle.
-__global__ void multiply_plain_rows() {
+// Of all descriptors that PTX has, the emulation knows those of kernels.
+__global__ void multiply_by_descriptor(uint64_t descriptor) {
   float c[8][4];
+  emulation::WarpgroupOperands mine;
+  mine.a = mine.b = descriptor;
+  mine.c = &c[0][0];
   ptx::warpgroup_arrive();
-  ptx::multiply_shared_f16(c, 0, 0, false);
+  emulation::begin_warpgroup_product(mine);
   ptx::warpgroup_commit();
   ptx::warpgroup_wait<0>();
 }
 TEST_F(WarpgroupTest, KnowOneSwizzle) {
-  run(nullptr, 1, kThreads, multiply_plain_rows);
+  run(nullptr, 1, kThreads, multiply_by_descriptor, uint64_t(0));
   EXPECT_TRUE(contains(error_of_work(),
                        "a product of a warpgroup reads a matrix whose "
                        "descriptor does not tell the swizzle of 128 bytes, "
                        "which is all that the emulation knows"));
 }
-__global__ void multiply_with_offset() {
-  float c[8][4];
-  const uint64_t b = uint64_t(1) << 62 | uint64_t(1) << 49;
-  ptx::warpgroup_arrive();
-  ptx::multiply_shared_f16(c, uint64_t(1) << 62, b, false);
-  ptx::warpgroup_commit();
-  ptx::warpgroup_wait<0>();
-}
 TEST_F(WarpgroupTest, KnowNoBaseOffset) {
-  run(nullptr, 1, kThreads, multiply_with_offset);
+  run(nullptr, 1, kThreads, multiply_by_descriptor,
+      uint64_t(1) << 62 | uint64_t(1) << 49);
   EXPECT_TRUE(contains(error_of_work(),
                        "a product of a warpgroup reads a matrix whose "
                        "descriptor has a base offset, which the emulation does "

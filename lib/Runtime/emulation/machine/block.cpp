@@ -39,7 +39,7 @@ struct LateCopy {
   size_t bytes, read;
 };
 using CopyGroup = std::vector<LateCopy>;
-using ProductGroup = std::vector<std::shared_ptr<GroupProduct>>;
+using ProductGroup = std::vector<std::shared_ptr<WarpgroupProduct>>;
 
 struct Thread {
   Fiber fiber;
@@ -184,7 +184,7 @@ bool Block::release_exchanges(int warp) {
   for (int i = first; i < last; i++) {
     const Thread &thread = *threads[size_t(i)];
     if (thread.state == State::AtExchange &&
-        thread.exchange.kind != ExchangeKind::GroupProduct &&
+        thread.exchange.kind != ExchangeKind::WarpgroupProduct &&
         is_complete(first, thread.exchange)) {
       serve(first, thread.exchange);
       any = true;
@@ -235,15 +235,15 @@ void Block::serve_matrix(int first, const Exchange &wanted) {
 // Begins the product of a warp's group if all threads of the group are there.
 // The group's other warps, which have waited for this one, can run again.
 bool Block::release_product(int warp) {
-  constexpr int kWarps = kGroupThreads / kWarpSize;
-  const int first = warp / kWarps * kGroupThreads;
-  if (first + kGroupThreads > count)
+  constexpr int kWarps = kWarpgroupThreads / kWarpSize;
+  const int first = warp / kWarps * kWarpgroupThreads;
+  if (first + kWarpgroupThreads > count)
     return false;
   const Exchange &wanted = threads[size_t(first)]->exchange;
-  for (int i = first; i < first + kGroupThreads; i++) {
+  for (int i = first; i < first + kWarpgroupThreads; i++) {
     const Thread &thread = *threads[size_t(i)];
     if (thread.state != State::AtExchange ||
-        thread.exchange.kind != ExchangeKind::GroupProduct ||
+        thread.exchange.kind != ExchangeKind::WarpgroupProduct ||
         !is_same_product(thread.exchange.product, wanted.product))
       return false;
   }
@@ -261,22 +261,22 @@ void Block::begin_product(int first) {
       throw Fault(name(i) +
                   " has copied to shared memory what it has not shown "
                   "to products of warpgroups, when one begins");
-  const GroupOperands *operands[kGroupThreads];
+  const WarpgroupOperands *operands[kWarpgroupThreads];
   ProductGroup earlier;
   const Thread &leader = *threads[size_t(first)];
   for (const ProductGroup &group : leader.closed_products)
     earlier.insert(earlier.end(), group.begin(), group.end());
   earlier.insert(earlier.end(), leader.open_products.begin(),
                  leader.open_products.end());
-  for (int i = 0; i < kGroupThreads; i++) {
+  for (int i = 0; i < kWarpgroupThreads; i++) {
     if (!threads[size_t(first + i)]->has_arrived)
       throw Fault(name(first + i) +
                   " begins a product of its warpgroup, but has "
                   "not said that its registers are ready");
     operands[i] = threads[size_t(first + i)]->exchange.product;
   }
-  const auto product = std::make_shared<GroupProduct>(operands, earlier);
-  for (int i = first; i < first + kGroupThreads; i++) {
+  const auto product = std::make_shared<WarpgroupProduct>(operands, earlier);
+  for (int i = first; i < first + kWarpgroupThreads; i++) {
     threads[size_t(i)]->open_products.push_back(product);
     threads[size_t(i)]->state = State::Ready;
   }
@@ -287,7 +287,7 @@ uint64_t Block::answer(int first, const Exchange &wanted) const {
   switch (wanted.kind) {
   case ExchangeKind::Barrier:
   case ExchangeKind::Matrix:
-  case ExchangeKind::GroupProduct:
+  case ExchangeKind::WarpgroupProduct:
     return 0;
   case ExchangeKind::Shuffle:
     return threads[size_t(first + wanted.source)]->exchange.value;
@@ -317,7 +317,7 @@ void Block::report_stuck() const {
   for (int i = 0; i < count; i++) {
     const Thread &thread = *threads[size_t(i)];
     if (thread.state == State::AtExchange &&
-        thread.exchange.kind == ExchangeKind::GroupProduct)
+        thread.exchange.kind == ExchangeKind::WarpgroupProduct)
       throw Fault(name(i) +
                   " waits for threads of its warpgroup that never come "
                   "to the same product");
@@ -472,10 +472,10 @@ void wait_for_copy_groups(size_t pending) {
 
 void arrive_for_products() { the_block->running().has_arrived = true; }
 
-void begin_group_product(const GroupOperands &mine) {
+void begin_warpgroup_product(const WarpgroupOperands &mine) {
   Thread &thread = the_block->running();
   thread.exchange = {};
-  thread.exchange.kind = ExchangeKind::GroupProduct;
+  thread.exchange.kind = ExchangeKind::WarpgroupProduct;
   thread.exchange.product = &mine;
   thread.state = State::AtExchange;
   the_block->suspend();

@@ -44,8 +44,8 @@ void wait_for_block(const char *file, int line);
 // Something that the lanes of a warp do together. All lanes in `mask` must take
 // part, with the same mask and the same kind.
 struct MatrixLane;
-struct GroupOperands;
-enum class ExchangeKind { Shuffle, Ballot, Barrier, Matrix, GroupProduct };
+struct WarpgroupOperands;
+enum class ExchangeKind { Shuffle, Ballot, Barrier, Matrix, WarpgroupProduct };
 struct Exchange {
   ExchangeKind kind = ExchangeKind::Barrier;
   uint64_t mask = 0;
@@ -53,8 +53,8 @@ struct Exchange {
   int source = 0;     // Shuffle: the lane to read
   // Matrix: the lane's operands, and where its part of the result goes
   MatrixLane *matrix = nullptr;
-  // GroupProduct: the thread's operands. All warps of the group take part.
-  const GroupOperands *product = nullptr;
+  // WarpgroupProduct: the thread's operands. All warps of the group take part.
+  const WarpgroupOperands *product = nullptr;
 };
 // Returns the value of `source`, or a bit for each lane whose value is not 0.
 uint64_t exchange(const Exchange &mine);
@@ -78,7 +78,7 @@ void wait_for_copy_groups(size_t pending);
 // copies that have arrived and that it has not shown to products when one
 // begins.
 void arrive_for_products();
-void begin_group_product(const GroupOperands &mine);
+void begin_warpgroup_product(const WarpgroupOperands &mine);
 void close_product_group();
 void wait_for_product_groups(size_t pending);
 void show_copies_to_products();

@@ -6,6 +6,7 @@
 #include "emulation/machine/block.h"
 #include "emulation/machine/matrix.h"
 #include "emulation/machine/warpgroup.h"
+#include "gpuopt/kernels/matrix_descriptor.h"
 
 #include <cmath>
 #include <cstring>
@@ -75,23 +76,23 @@ template <int Pending>
 void warpgroup_wait() {
   emulation::wait_for_product_groups(Pending);
 }
-inline void fence_for_products() { emulation::show_copies_to_products(); }
+inline void fence_proxy_async() { emulation::show_copies_to_products(); }
 
-inline uint64_t with_upper_half(uint32_t operand) {
-  return uint64_t(0x40000040) << 32 | operand;
+inline uint64_t with_upper_half(uint32_t descriptor) {
+  return uint64_t(kDescriptorHigh) << 32 | descriptor;
 }
 
 template <int N>
 void multiply_shared(bool is_bf16, float (&c)[N][4], uint32_t a, uint32_t b,
                      bool adds) {
-  emulation::GroupOperands mine;
+  emulation::WarpgroupOperands mine;
   mine.is_bf16 = is_bf16;
   mine.columns = 8 * N;
   mine.a = with_upper_half(a);
   mine.b = with_upper_half(b);
   mine.adds = adds;
   mine.c = &c[0][0];
-  emulation::begin_group_product(mine);
+  emulation::begin_warpgroup_product(mine);
 }
 template <int N>
 void multiply_shared_f16(float (&c)[N][4], uint32_t a, uint32_t b, bool adds) {
@@ -104,7 +105,7 @@ void multiply_shared_bf16(float (&c)[N][4], uint32_t a, uint32_t b, bool adds) {
 
 inline void multiply_held(bool is_bf16, float (&c)[8][4],
                           const uint32_t (&a)[4], uint32_t b, bool adds) {
-  emulation::GroupOperands mine;
+  emulation::WarpgroupOperands mine;
   mine.is_bf16 = is_bf16;
   mine.holds_a = true;
   memcpy(mine.held, a, sizeof a);
@@ -112,8 +113,11 @@ inline void multiply_held(bool is_bf16, float (&c)[8][4],
   mine.reads_rows = true;
   mine.adds = adds;
   mine.c = &c[0][0];
-  emulation::begin_group_product(mine);
+  emulation::begin_warpgroup_product(mine);
 }
+template <int N>
+void fence_registers(float (&)[N][4]) {
+} // the compiler knows who has their address
 inline void multiply_held_f16(float (&c)[8][4], const uint32_t (&a)[4],
                               uint32_t b, bool adds) {
   multiply_held(false, c, a, b, adds);

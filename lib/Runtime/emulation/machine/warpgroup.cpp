@@ -21,6 +21,9 @@ public:
   SharedMatrix(const char *shared, uint64_t descriptor)
       : shared(shared), first(16 * field(descriptor, 0)),
         group(16 * field(descriptor, 32)) {
+    if (reinterpret_cast<uintptr_t>(shared) % 1024 != 0)
+      throw Fault("a product of a warpgroup reads shared memory that does not "
+                  "begin at a multiple of 1024 bytes");
     constexpr uint64_t kSwizzleOf128 = 1;
     if (descriptor >> 62 != kSwizzleOf128)
       throw Fault("a product of a warpgroup reads a matrix whose descriptor "
@@ -59,7 +62,8 @@ int column_of(int thread, int n, int i) {
 
 } // namespace
 
-bool is_same_product(const GroupOperands *one, const GroupOperands *other) {
+bool is_same_product(const WarpgroupOperands *one,
+                     const WarpgroupOperands *other) {
   if (!one || !other)
     return one == other;
   return one->is_bf16 == other->is_bf16 && one->columns == other->columns &&
@@ -68,11 +72,11 @@ bool is_same_product(const GroupOperands *one, const GroupOperands *other) {
          one->adds == other->adds;
 }
 
-GroupProduct::GroupProduct(
-    const GroupOperands *const (&of_threads)[kGroupThreads],
-    const std::vector<std::shared_ptr<GroupProduct>> &earlier) {
-  for (int thread = 0; thread < kGroupThreads; thread++) {
-    const GroupOperands &mine = operands[thread] = *of_threads[thread];
+WarpgroupProduct::WarpgroupProduct(
+    const WarpgroupOperands *const (&of_threads)[kWarpgroupThreads],
+    const std::vector<std::shared_ptr<WarpgroupProduct>> &earlier) {
+  for (int thread = 0; thread < kWarpgroupThreads; thread++) {
+    const WarpgroupOperands &mine = operands[thread] = *of_threads[thread];
     bool is_late = false;
     for (const auto &product : earlier)
       is_late |= product->is_pending(mine.c);
@@ -85,24 +89,24 @@ GroupProduct::GroupProduct(
   }
 }
 
-bool GroupProduct::is_pending(const float *c) const {
+bool WarpgroupProduct::is_pending(const float *c) const {
   if (is_done)
     return false;
-  for (const GroupOperands &mine : operands)
+  for (const WarpgroupOperands &mine : operands)
     if (mine.c == c)
       return true;
   return false;
 }
 
-void GroupProduct::finish(const char *shared) {
+void WarpgroupProduct::finish(const char *shared) {
   if (is_done)
     return;
   is_done = true;
-  const GroupOperands &first = operands[0];
+  const WarpgroupOperands &first = operands[0];
   const SharedMatrix of_b(shared, first.b);
   float a[kRows][kDepth], b[kDepth][kMostColumns];
   if (first.holds_a)
-    for (int thread = 0; thread < kGroupThreads; thread++)
+    for (int thread = 0; thread < kWarpgroupThreads; thread++)
       for (int word = 0; word < 4; word++)
         for (int i = 0; i < 2; i++)
           a[row_of(thread, 2 * (word % 2))][column_of(thread, word / 2, i)] =
@@ -119,7 +123,7 @@ void GroupProduct::finish(const char *shared) {
       b[k][column] =
           widen_half(first.reads_rows ? of_b.at(k, column) : of_b.at(column, k),
                      first.is_bf16);
-  for (int thread = 0; thread < kGroupThreads; thread++)
+  for (int thread = 0; thread < kWarpgroupThreads; thread++)
     for (int i = 0; i < first.columns / 2; i++) {
       const int row = row_of(thread, i % 4),
                 column = column_of(thread, i / 4, i % 4);

@@ -11,11 +11,11 @@
 
 namespace gpuopt::emulation {
 
-constexpr int kGroupThreads = 128;
+constexpr int kWarpgroupThreads = 128;
 
 // What one thread says of a product of 64 x 16 and 16 x `columns` elements of
 // half precision.
-struct GroupOperands {
+struct WarpgroupOperands {
   bool is_bf16 = false;
   int columns = 64;
   // A is in shared memory, at `a`, or in registers: warp w of the group holds
@@ -31,14 +31,16 @@ struct GroupOperands {
   float *c = nullptr;
 };
 
-bool is_same_product(const GroupOperands *one, const GroupOperands *other);
+bool is_same_product(const WarpgroupOperands *one,
+                     const WarpgroupOperands *other);
 
 // A product that has begun.
-class GroupProduct {
+class WarpgroupProduct {
 public:
   // Of each thread, what it says. Its c holds NaNs from now on.
-  GroupProduct(const GroupOperands *const (&of_threads)[kGroupThreads],
-               const std::vector<std::shared_ptr<GroupProduct>> &earlier);
+  WarpgroupProduct(
+      const WarpgroupOperands *const (&of_threads)[kWarpgroupThreads],
+      const std::vector<std::shared_ptr<WarpgroupProduct>> &earlier);
   // Reads the shared memory that begins at `shared` and writes the results, the
   // first time that it is called.
   void finish(const char *shared);
@@ -46,8 +48,9 @@ public:
 private:
   bool is_pending(const float *c) const;
 
-  GroupOperands operands[kGroupThreads];
-  std::vector<float> before[kGroupThreads]; // c; empty if it is still pending
+  WarpgroupOperands operands[kWarpgroupThreads];
+  std::vector<float>
+      before[kWarpgroupThreads]; // c; empty if it is still pending
   bool is_done = false;
 };
 

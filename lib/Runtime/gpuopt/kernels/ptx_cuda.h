@@ -77,9 +77,10 @@ DEVICE void cp_async_wait() {
 
 // ---- Memory and numbers ----------------------------------------------------
 
-// Returns the shared memory whose size the launch gives.
+// Returns the shared memory whose size the launch gives. It is aligned as
+// matrices of warpgroups have to be.
 DEVICE char *dynamic_memory() {
-  extern __shared__ uint4 words[];
+  extern __shared__ __align__(1024) uint4 words[];
   return reinterpret_cast<char *>(words);
 }
 

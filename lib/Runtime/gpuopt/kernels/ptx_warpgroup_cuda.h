@@ -1,28 +1,18 @@
 // Instructions by which a warpgroup, four warps in a row of which the first has
 // a number that is a multiple of four, multiplies matrices in shared memory
 // (PTX ISA 8.0, wgmma). Only GPUs of compute capability 9.0 have them, in code
-// for sm_90a; elsewhere a kernel that calls one ends the program. The emulated
+// for sm_90a; in other code warpgroup_arrive ends the program. The emulated
 // machine has its own functions of these names.
 #pragma once
 
+#include "gpuopt/kernels/matrix_descriptor.h"
 #include "gpuopt/kernels/ptx_cuda.h"
-
-// Whether the code that is being compiled may have these instructions.
-#if defined(GPUOPT_EMULATED) || defined(__CUDA_ARCH_FEAT_SM90_ALL)
-#define GPUOPT_HAS_WARPGROUP_PRODUCTS 1
-#else
-#define GPUOPT_HAS_WARPGROUP_PRODUCTS 0
-#endif
-
-namespace gpuopt {
-constexpr bool kHasWarpgroupProducts = GPUOPT_HAS_WARPGROUP_PRODUCTS;
-} // namespace gpuopt
 
 #ifndef GPUOPT_EMULATED
 
 namespace gpuopt::ptx {
 
-#if GPUOPT_HAS_WARPGROUP_PRODUCTS
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
 // A product reads registers and shared memory after its instruction. It may do
 // so from warpgroup_arrive() on, and has done so, with its results in
@@ -42,121 +32,84 @@ DEVICE void warpgroup_wait() {
 }
 // Lets products read what this thread has copied to shared memory. Those of
 // other threads may do so after the next barrier.
-DEVICE void fence_for_products() {
+DEVICE void fence_proxy_async() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
 // c = A B + (adds ? c : 0), of 64 x 16 and 16 x N elements. A and B are given
-// by words that swizzled_operand makes. Of A 16 columns of 64 rows are read. Of
+// by the lower halves of descriptors. Of A 16 columns of 64 rows are read. Of
 // B, in multiply_shared these are 16 columns of N rows, so it is the transpose
 // that is multiplied; in multiply_held they are 16 rows of N columns, and A is
 // in registers: warp w of the warpgroup has rows 16 w to 16 w + 15, as in
 // mma_f16. c lies as strips do (matrix_cuda.h), one of each warp.
-// A word is the lower half of a descriptor, whose upper half is the same for
-// all (kernels/warpgroup_cuda.h).
-#define GPUOPT_OPERAND_HIGH "0x40000040"
 #define GPUOPT_FOUR(n)                                                         \
   "+f"(c[n][0]), "+f"(c[n][1]), "+f"(c[n][2]), "+f"(c[n][3])
 #define GPUOPT_SIXTEEN(n)                                                      \
   GPUOPT_FOUR(n), GPUOPT_FOUR(n + 1), GPUOPT_FOUR(n + 2), GPUOPT_FOUR(n + 3)
+#define GPUOPT_PRODUCTS_OF(type)                                               \
+  DEVICE void multiply_shared_##type(float (&c)[4][4], uint32_t a, uint32_t b, \
+                                     bool adds) {                              \
+    asm volatile(                                                              \
+        "{\n.reg .pred adds;\n.reg .b64 a, b;\nsetp.ne.b32 adds, %18, 0;\n"    \
+        "mov.b64 a, {%16, %19};\nmov.b64 b, {%17, %19};\n"                     \
+        "wgmma.mma_async.sync.aligned.m64n32k16.f32." #type "." #type " {"     \
+        "%0, %1, %2, %3, %4, %5, %6, %7, "                                     \
+        "%8, %9, %10, %11, %12, %13, %14, %15"                                 \
+        "}, a, b, adds, 1, 1, 0, 0;\n}"                                        \
+        : GPUOPT_SIXTEEN(0)                                                    \
+        : "r"(a), "r"(b), "r"(int(adds)), "n"(kDescriptorHigh));               \
+  }                                                                            \
+  DEVICE void multiply_shared_##type(float (&c)[8][4], uint32_t a, uint32_t b, \
+                                     bool adds) {                              \
+    asm volatile(                                                              \
+        "{\n.reg .pred adds;\n.reg .b64 a, b;\nsetp.ne.b32 adds, %34, 0;\n"    \
+        "mov.b64 a, {%32, %35};\nmov.b64 b, {%33, %35};\n"                     \
+        "wgmma.mma_async.sync.aligned.m64n64k16.f32." #type "." #type " {"     \
+        "%0, %1, %2, %3, %4, %5, %6, %7, "                                     \
+        "%8, %9, %10, %11, %12, %13, %14, %15, "                               \
+        "%16, %17, %18, %19, %20, %21, %22, %23, "                             \
+        "%24, %25, %26, %27, %28, %29, %30, %31"                               \
+        "}, a, b, adds, 1, 1, 0, 0;\n}"                                        \
+        : GPUOPT_SIXTEEN(0), GPUOPT_SIXTEEN(4)                                 \
+        : "r"(a), "r"(b), "r"(int(adds)), "n"(kDescriptorHigh));               \
+  }                                                                            \
+  DEVICE void multiply_held_##type(float (&c)[8][4], const uint32_t (&a)[4],   \
+                                   uint32_t b, bool adds) {                    \
+    asm volatile(                                                              \
+        "{\n.reg .pred adds;\n.reg .b64 b;\nsetp.ne.b32 adds, %37, 0;\n"       \
+        "mov.b64 b, {%36, %38};\n"                                             \
+        "wgmma.mma_async.sync.aligned.m64n64k16.f32." #type "." #type " {"     \
+        "%0, %1, %2, %3, %4, %5, %6, %7, "                                     \
+        "%8, %9, %10, %11, %12, %13, %14, %15, "                               \
+        "%16, %17, %18, %19, %20, %21, %22, %23, "                             \
+        "%24, %25, %26, %27, %28, %29, %30, %31"                               \
+        "}, {%32, %33, %34, %35}, b, adds, 1, 1, 1;\n}"                        \
+        : GPUOPT_SIXTEEN(0), GPUOPT_SIXTEEN(4)                                 \
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b), "r"(int(adds)),  \
+          "n"(kDescriptorHigh));                                               \
+  }
+GPUOPT_PRODUCTS_OF(f16)
+GPUOPT_PRODUCTS_OF(bf16)
+#undef GPUOPT_PRODUCTS_OF
 
-DEVICE void multiply_shared_f16(float (&c)[4][4], uint32_t a, uint32_t b,
-                                bool adds) {
-  asm volatile(
-      "{\n.reg .pred adds;\n.reg .b64 a, b;\nsetp.ne.b32 adds, %18, 0;\n"
-      "mov.b64 a, {%16, " GPUOPT_OPERAND_HIGH "};\n"
-      "mov.b64 b, {%17, " GPUOPT_OPERAND_HIGH "};\n"
-      "wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, "
-      "%8, %9, %10, %11, %12, %13, %14, %15"
-      "}, a, b, adds, 1, 1, 0, 0;\n}"
-      : GPUOPT_SIXTEEN(0)
-      : "r"(a), "r"(b), "r"(int(adds)));
+// Keeps the compiler from moving what is computed of c over this place: it sees
+// no connection between a product's registers and the wait for it.
+DEVICE void fence_registers(float (&c)[4][4]) {
+  asm volatile("" : GPUOPT_SIXTEEN(0)::"memory");
 }
-DEVICE void multiply_shared_f16(float (&c)[8][4], uint32_t a, uint32_t b,
-                                bool adds) {
-  asm volatile(
-      "{\n.reg .pred adds;\n.reg .b64 a, b;\nsetp.ne.b32 adds, %34, 0;\n"
-      "mov.b64 a, {%32, " GPUOPT_OPERAND_HIGH "};\n"
-      "mov.b64 b, {%33, " GPUOPT_OPERAND_HIGH "};\n"
-      "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, "
-      "%8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, "
-      "%24, %25, %26, %27, %28, %29, %30, %31"
-      "}, a, b, adds, 1, 1, 0, 0;\n}"
-      : GPUOPT_SIXTEEN(0), GPUOPT_SIXTEEN(4)
-      : "r"(a), "r"(b), "r"(int(adds)));
+DEVICE void fence_registers(float (&c)[8][4]) {
+  asm volatile("" : GPUOPT_SIXTEEN(0), GPUOPT_SIXTEEN(4)::"memory");
 }
-DEVICE void multiply_held_f16(float (&c)[8][4], const uint32_t (&a)[4],
-                              uint32_t b, bool adds) {
-  asm volatile(
-      "{\n.reg .pred adds;\n.reg .b64 a, b;\nsetp.ne.b32 adds, %37, 0;\n"
-      "mov.b64 b, {%36, " GPUOPT_OPERAND_HIGH "};\n"
-      "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, "
-      "%8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, "
-      "%24, %25, %26, %27, %28, %29, %30, %31"
-      "}, {%32, %33, %34, %35}, b, adds, 1, 1, 1;\n}"
-      : GPUOPT_SIXTEEN(0), GPUOPT_SIXTEEN(4)
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b), "r"(int(adds)));
-}
-
-DEVICE void multiply_shared_bf16(float (&c)[4][4], uint32_t a, uint32_t b,
-                                 bool adds) {
-  asm volatile(
-      "{\n.reg .pred adds;\n.reg .b64 a, b;\nsetp.ne.b32 adds, %18, 0;\n"
-      "mov.b64 a, {%16, " GPUOPT_OPERAND_HIGH "};\n"
-      "mov.b64 b, {%17, " GPUOPT_OPERAND_HIGH "};\n"
-      "wgmma.mma_async.sync.aligned.m64n32k16.f32.bf16.bf16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, "
-      "%8, %9, %10, %11, %12, %13, %14, %15"
-      "}, a, b, adds, 1, 1, 0, 0;\n}"
-      : GPUOPT_SIXTEEN(0)
-      : "r"(a), "r"(b), "r"(int(adds)));
-}
-DEVICE void multiply_shared_bf16(float (&c)[8][4], uint32_t a, uint32_t b,
-                                 bool adds) {
-  asm volatile(
-      "{\n.reg .pred adds;\n.reg .b64 a, b;\nsetp.ne.b32 adds, %34, 0;\n"
-      "mov.b64 a, {%32, " GPUOPT_OPERAND_HIGH "};\n"
-      "mov.b64 b, {%33, " GPUOPT_OPERAND_HIGH "};\n"
-      "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, "
-      "%8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, "
-      "%24, %25, %26, %27, %28, %29, %30, %31"
-      "}, a, b, adds, 1, 1, 0, 0;\n}"
-      : GPUOPT_SIXTEEN(0), GPUOPT_SIXTEEN(4)
-      : "r"(a), "r"(b), "r"(int(adds)));
-}
-DEVICE void multiply_held_bf16(float (&c)[8][4], const uint32_t (&a)[4],
-                               uint32_t b, bool adds) {
-  asm volatile(
-      "{\n.reg .pred adds;\n.reg .b64 a, b;\nsetp.ne.b32 adds, %37, 0;\n"
-      "mov.b64 b, {%36, " GPUOPT_OPERAND_HIGH "};\n"
-      "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, "
-      "%8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, "
-      "%24, %25, %26, %27, %28, %29, %30, %31"
-      "}, {%32, %33, %34, %35}, b, adds, 1, 1, 1;\n}"
-      : GPUOPT_SIXTEEN(0), GPUOPT_SIXTEEN(4)
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b), "r"(int(adds)));
-}
-
-#undef GPUOPT_OPERAND_HIGH
 #undef GPUOPT_FOUR
 #undef GPUOPT_SIXTEEN
 
-#else // no kernel calls these
+#else // kernels that call these are compiled, but not launched
 
-DEVICE void warpgroup_arrive() {}
+DEVICE void warpgroup_arrive() { asm volatile("trap;"); }
 DEVICE void warpgroup_commit() {}
 template <int Pending>
 DEVICE void warpgroup_wait() {}
-DEVICE void fence_for_products() {}
+DEVICE void fence_proxy_async() {}
 template <int N>
 DEVICE void multiply_shared_f16(float (&)[N][4], uint32_t, uint32_t, bool) {}
 template <int N>
@@ -165,6 +118,8 @@ DEVICE void multiply_held_f16(float (&)[8][4], const uint32_t (&)[4], uint32_t,
                               bool) {}
 DEVICE void multiply_held_bf16(float (&)[8][4], const uint32_t (&)[4], uint32_t,
                                bool) {}
+template <int N>
+DEVICE void fence_registers(float (&)[N][4]) {}
 
 #endif
 

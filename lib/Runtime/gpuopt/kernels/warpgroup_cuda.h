@@ -15,10 +15,7 @@
 namespace gpuopt::detail {
 
 constexpr int kWarpgroupThreads = 128, kWarpgroupRows = 64;
-// How many elements a row of a tile has, and which multiple of bytes a tile
-// begins at.
-constexpr int kSwizzledColumns = 64;
-constexpr size_t kSwizzledAlignment = 1024;
+constexpr int kSwizzledColumns = 64; // elements of a row of a tile
 
 // The first row of the running warpgroup, in a block of so many threads.
 template <int Threads>
@@ -38,18 +35,14 @@ struct SwizzledRows {
   }
 };
 
-// Describes a tile, or its rows from a multiple of eight on, to a product. This
-// is the lower half of a descriptor (PTX ISA, "Matrix Descriptor Format"): the
-// address in units of 16 bytes, and a distance between groups of 64 columns,
-// which is never asked for. The upper half is the same for all: the distance of
-// 1024 bytes between groups of eight rows, in the same units, and the swizzle
-// of 128 bytes.
-constexpr uint32_t kOperandHigh = 1024 / 16 | 1u << 30;
+// Returns the lower half of the descriptor of a tile, or of its rows from a
+// multiple of eight on: the address in units of 16 bytes, and a distance
+// between groups of 64 columns, which is never asked for.
 template <class T>
-DEVICE uint32_t swizzled_operand(const T *tile) {
+DEVICE uint32_t matrix_descriptor(const T *tile) {
   return (ptx::shared_address(tile) & 0x3ffff) / 16 | 1u << 16;
 }
-// What is added to an operand for the columns, or the rows, 16 further on.
+// What is added to a descriptor for the columns, or the rows, 16 further on.
 constexpr uint32_t kNextColumns = 16 * 2 / 16,
                    kNextRows = 16 * kSwizzledColumns * 2 / 16;
 
@@ -74,11 +67,25 @@ DEVICE void multiply_held(float (&c)[8][4], const uint32_t (&a)[4], uint32_t b,
 template <class T, int N>
 DEVICE void begin_multiply_transposed(float (&c)[N][4], uint32_t rows,
                                       const T *tile) {
-  const uint32_t of_tile = swizzled_operand(tile);
+  const uint32_t of_tile = matrix_descriptor(tile);
   UNROLL
   for (int k = 0; k < kSwizzledColumns / 16; k++)
     multiply_shared<T>(c, rows + k * kNextColumns, of_tile + k * kNextColumns,
                        k > 0);
+}
+
+// Begins a group of products that read and write these strips.
+template <class... Strips>
+DEVICE void begin_products(Strips &...c) {
+  (ptx::fence_registers(c), ...);
+  ptx::warpgroup_arrive();
+}
+// Ends the group, and waits until the strips have its results.
+template <class... Strips>
+DEVICE void finish_products(Strips &...c) {
+  ptx::warpgroup_commit();
+  ptx::warpgroup_wait<0>();
+  (ptx::fence_registers(c), ...);
 }
 
 // The left operand of a product: a strip of results, rounded to half precision.
@@ -102,7 +109,7 @@ struct HeldStrip {
 template <class T, int N>
 DEVICE void begin_add_product(float (&c)[8][4], const HeldStrip<N> &p,
                               const T *tile) {
-  const uint32_t of_tile = swizzled_operand(tile);
+  const uint32_t of_tile = matrix_descriptor(tile);
   UNROLL
   for (int k = 0; k < N / 2; k++)
     multiply_held<T>(c, p.words[k], of_tile + k * kNextRows, true);

@@ -13,20 +13,23 @@ namespace gpuopt::detail {
 template <class T, int D, class Scores>
 constexpr bool kHasWarpgroupGradients =
     kIsBuiltForWarpgroups && kHasMatrixUnits<T> && D == kSwizzledColumns &&
-    !Scores::kAreChanged;
+    !Scores::kAreChanged && Scores::kAreAligned;
 
 // A block is a warpgroup, and several share a multiprocessor: while one
 // computes exponentials, the matrix units multiply for another. These sizes
-// were the fastest on an H200 of those that fit into the registers, but for
-// masked scores and dK and dV, whose tiles of queries are smaller lest
-// registers spill.
+// were the fastest on an H200 of those whose values fit into the registers.
+// Masked scores need more of these: for them fewer blocks share a
+// multiprocessor, and dK and dV, which are two sums, have smaller tiles of
+// queries.
 template <class Scores>
 struct WarpgroupQuerySizes {
   static constexpr TileSizes kSizes{64, 64, 2, Scores::kAreProducts ? 4 : 3};
+  static constexpr bool kHasStatistics = false;
 };
 template <class Scores>
 struct WarpgroupKeySizes {
   static constexpr TileSizes kSizes{64, Scores::kAreProducts ? 64 : 32, 2, 3};
+  static constexpr bool kHasStatistics = true;
 };
 
 // The shared memory of a block: its own tiles of two operands, and for each
@@ -39,9 +42,13 @@ struct SwizzledTiles {
       2 * kSizes.own + 2 * kSizes.buffers * kSizes.other;
   static constexpr size_t kBytes =
       size_t(kRows) * kSwizzledColumns * sizeof(T) +
-      size_t(kSizes.buffers) * kSizes.other * sizeof(RowStatistics);
+      (Sizes::kHasStatistics
+           ? size_t(kSizes.buffers) * kSizes.other * sizeof(RowStatistics)
+           : 0);
   static_assert(kSizes.own % kWarpgroupRows == 0 && kSizes.other % 8 == 0);
   static_assert(kSizes.own % kAttentionSumRows == 0);
+  // The threads that copy a tile have whole groups of eight rows among them.
+  static_assert(kSizes.threads() % (8 * SwizzledRows::kPiece) == 0);
 
   DEVICE T *row(int number) const {
     return reinterpret_cast<T *>(ptx::dynamic_memory()) +
@@ -52,14 +59,15 @@ struct SwizzledTiles {
     return row(2 * kSizes.own + (2 * buffer + which) * kSizes.other);
   }
   DEVICE RowStatistics *statistics(int buffer) const {
+    static_assert(Sizes::kHasStatistics);
     return reinterpret_cast<RowStatistics *>(row(kRows)) +
            buffer * kSizes.other;
   }
-  // The rows of the running warpgroup, for products.
-  DEVICE uint32_t own_operand(int which) const {
-    return swizzled_operand(own(which) +
-                            first_row_of_warpgroup<kSizes.threads()>() *
-                                kSwizzledColumns);
+  // Describes the rows of the running warpgroup.
+  DEVICE uint32_t own_descriptor(int which) const {
+    return matrix_descriptor(own(which) +
+                             first_row_of_warpgroup<kSizes.threads()>() *
+                                 kSwizzledColumns);
   }
 };
 
@@ -115,8 +123,8 @@ KERNEL void __launch_bounds__(WarpgroupQuerySizes<Scores>::kSizes.threads(),
 
   RowStatistics of_row[1][2] = {};
   load_statistics(of_row, statistics, s, at, first_row);
-  const uint32_t queries = tiles.own_operand(0),
-                 gradients = tiles.own_operand(1);
+  const uint32_t queries = tiles.own_descriptor(0),
+                 gradients = tiles.own_descriptor(1);
   float sum[1][D / 8][4];
   set_zero(sum[0]);
   const ScoreBand band(s);
@@ -127,27 +135,54 @@ KERNEL void __launch_bounds__(WarpgroupQuerySizes<Scores>::kSizes.threads(),
         if (ScoreTile(band, of_group, kWarpgroupRows, key, kKeys).is_hidden)
           return;
         float p[kKeys / 8][4], dp[kKeys / 8][4];
-        ptx::warpgroup_arrive();
+        begin_products();
         begin_multiply_transposed(p, queries, tiles.other(0, buffer));
         begin_multiply_transposed(dp, gradients, tiles.other(1, buffer));
-        ptx::warpgroup_commit();
-        ptx::warpgroup_wait<0>();
+        finish_products(p, dp);
         const ScoreTile place(band, first_row, kStripRows, key, kKeys);
         const ScoreBits bits = to_scores<true>(p, place, s, at, scores);
         to_gradients(p, dp, bits, scores,
                      [&](int, int i) { return of_row[0][i / 2]; });
         HeldStrip<kKeys / 8> of_scores;
         of_scores.template hold<T>(dp);
-        ptx::warpgroup_arrive();
+        begin_products(sum[0]);
         begin_add_product(sum[0], of_scores, tiles.other(0, buffer));
-        ptx::warpgroup_commit();
-        ptx::warpgroup_wait<0>();
+        finish_products(sum[0]);
       },
-      [] { ptx::fence_for_products(); });
+      [] { ptx::fence_proxy_async(); });
   store_gradients<D>(
       tiles, column_sums, s, at, 0,
       Matrix<T>(dq + at.offset(g.dq_batch), s.queries, s.key_size, g.dq_row),
       first_row, sum, scores.scale);
+}
+
+// Adds what a tile of queries, the first of which is `query`, gives to the sums
+// of dK and dV of a warp's keys, the first of which is `row`.
+template <class Tiles, class Scores>
+DEVICE void add_key_gradients_by_warpgroup(
+    float (&sum_k)[8][4], float (&sum_v)[8][4], const Tiles &tiles, int buffer,
+    const ScoreBand &band, int query, int row, const AttentionShape &s,
+    const AttentionBlock &at, const Scores &scores) {
+  constexpr int kQueries = Tiles::kSizes.other;
+  using T = std::remove_pointer_t<decltype(tiles.row(0))>;
+  const T *of_q = tiles.other(0, buffer), *of_dy = tiles.other(1, buffer);
+  float p[kQueries / 8][4], dp[kQueries / 8][4];
+  begin_products();
+  begin_multiply_transposed(p, tiles.own_descriptor(0), of_q);
+  begin_multiply_transposed(dp, tiles.own_descriptor(1), of_dy);
+  finish_products(p, dp);
+  const ScoreTile place(band, query, kQueries, row, kStripRows);
+  const ScoreBits bits = to_scores<false>(p, place, s, at, scores);
+  const RowStatistics *of_queries = tiles.statistics(buffer);
+  to_gradients(p, dp, bits, scores,
+               [&](int n, int i) { return of_queries[strip_column(n, i)]; });
+  HeldStrip<kQueries / 8> of_probabilities, of_scores;
+  of_probabilities.template hold<T>(p);
+  of_scores.template hold<T>(dp);
+  begin_products(sum_v, sum_k);
+  begin_add_product(sum_v, of_probabilities, of_dy);
+  begin_add_product(sum_k, of_scores, of_q);
+  finish_products(sum_v, sum_k);
 }
 
 template <class T, class Scores>
@@ -193,7 +228,6 @@ KERNEL void __launch_bounds__(WarpgroupKeySizes<Scores>::kSizes.threads(),
       Matrix<const T>(v + at.offset(s.v_batch), s.keys, s.value_size, s.v_row),
       first_key);
 
-  const uint32_t keys = tiles.own_operand(0), values = tiles.own_operand(1);
   float sum_k[1][D / 8][4], sum_v[1][D / 8][4];
   set_zero(sum_k[0]);
   set_zero(sum_v[0]);
@@ -202,26 +236,8 @@ KERNEL void __launch_bounds__(WarpgroupKeySizes<Scores>::kSizes.threads(),
     const int query = tile * kQueries;
     if (ScoreTile(band, query, kQueries, of_group, kWarpgroupRows).is_hidden)
       return;
-    float p[kQueries / 8][4], dp[kQueries / 8][4];
-    const T *of_q = tiles.other(0, buffer), *of_dy = tiles.other(1, buffer);
-    ptx::warpgroup_arrive();
-    begin_multiply_transposed(p, keys, of_q);
-    begin_multiply_transposed(dp, values, of_dy);
-    ptx::warpgroup_commit();
-    ptx::warpgroup_wait<0>();
-    const ScoreTile place(band, query, kQueries, first_row, kStripRows);
-    const ScoreBits bits = to_scores<false>(p, place, s, at, scores);
-    const RowStatistics *of_queries = tiles.statistics(buffer);
-    to_gradients(p, dp, bits, scores,
-                 [&](int n, int i) { return of_queries[strip_column(n, i)]; });
-    HeldStrip<kQueries / 8> of_probabilities, of_scores;
-    of_probabilities.template hold<T>(p);
-    of_scores.template hold<T>(dp);
-    ptx::warpgroup_arrive();
-    begin_add_product(sum_v[0], of_probabilities, of_dy);
-    begin_add_product(sum_k[0], of_scores, of_q);
-    ptx::warpgroup_commit();
-    ptx::warpgroup_wait<0>();
+    add_key_gradients_by_warpgroup(sum_k[0], sum_v[0], tiles, buffer, band,
+                                   query, first_row, s, at, scores);
   };
   const int64_t first_head = at.batch[2];
   for (int64_t head = 0; head < heads; head++) {
@@ -232,7 +248,7 @@ KERNEL void __launch_bounds__(WarpgroupKeySizes<Scores>::kSizes.threads(),
       copy(range.begin, 0);
     ptx::cp_async_commit();
     for_each_tile<kSizes.buffers>(range.begin, range.end, copy, use,
-                                  [] { ptx::fence_for_products(); });
+                                  [] { ptx::fence_proxy_async(); });
   }
   store_gradients<D>(
       tiles, column_sums, s, at, 1,
