@@ -21,8 +21,7 @@ namespace gpuopt::detail {
 
 // How many blocks fit before values spill depends on the compiler's code for an
 // architecture, and on its shared memory. It bounds registers alone. Five and
-// three were the fastest on an H200 for products and for changed scores; four
-// for masked ones have not been timed.
+// three were the fastest on an H200 for products and for changed scores.
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1200)
 constexpr int kProductQueryBlocks = 3, kMaskedQueryBlocks = 3,
               kChangedKeyBlocks = 2;
