@@ -33,9 +33,11 @@ static llvm::StringSet<> recomputedIn(ModuleOp module,
                                       const llvm::StringSet<> &gelus) {
   llvm::StringSet<> recomputed;
   module.walk([&](train::RecomputeOp repeat) {
-    for (Value value : repeat.getBody().front().getTerminator()->getOperands())
-      if (std::string origin = originOf(value); gelus.contains(origin))
-        recomputed.insert(origin);
+    repeat.getBody().walk([&](Operation *op) {
+      for (Value value : op->getResults())
+        if (std::string origin = originOf(value); gelus.contains(origin))
+          recomputed.insert(origin);
+    });
   });
   return recomputed;
 }
