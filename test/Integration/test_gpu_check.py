@@ -266,3 +266,38 @@ def test_the_cost_of_a_profile_is_bounded():
     assert "5.9 us" in checks.check_profile(ProfiledProgram(10.59))  # for launches this short
     with pytest.raises(programs.Failed, match=r"takes 10.70 ms beside 10.00 without \(1.070\), 7.0 us for each of 100 launches"):
         checks.check_profile(ProfiledProgram(10.7))
+
+
+class ProgramWithLibrary:
+    """Whose trainer has the losses 3, 2 and 1."""
+
+    is_large, target, deadline = False, "host", programs.Deadline(1)
+    record = {"inputs": ["x"], "batch": 4, "learning_rate": 0.5}
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def library(self):
+        return self.folder / "libprogram.so"
+
+    def weights(self):
+        return self.folder / "model.safetensors"
+
+    def array(self, name: str):
+        return self.folder / f"{name}.npy"
+
+    def train(self, steps: int):
+        return [{"loss": 3.0}, {"loss": 2.0}, {"loss": 1.0}], None
+
+
+def test_other_losses_of_a_library_are_found(tmp_path, monkeypatch):
+    program = ProgramWithLibrary(tmp_path)
+    with pytest.raises(programs.Skipped, match="the library was not built"):
+        checks.check_library(program)
+    program.library().touch()
+    printed = "a warning\n[3.0, 2.0, 1.0]\n"
+    monkeypatch.setattr(checks, "execute", lambda command, deadline: printed)
+    assert checks.check_library(program) == "the trainer's losses"
+    for printed in ("[3.0, 2.0, 1.0000001]\n", "[3.0, 2.0]\n"):  # another last one, or one less
+        with pytest.raises(programs.Failed, match=r"the library's losses are \[3.0, 2.0.*\], the trainer's are \[3.0, 2.0, 1.0\]"):
+            checks.check_library(program)
