@@ -85,9 +85,8 @@ def test_lists_every_convolution(programs):
         assert calls.count("conv_forward") >= len(layers)
         assert calls.count("conv_backward_data") == trained - 1 - products
         assert len({key_of(convolution) for convolution in listed(plan)}) == len(calls)
-        # In fp16, all but the first, whose windows have 49 pixels, add up their channels for a batch norm.
-        sums = calls.count("conv_forward_with_sums")
-        assert sums == (trained - 1 if plan.parent.name == "fp16" else 0)
+        # Those of cuDNN that add up channels for batch norms have other bits in each run.
+        assert "conv_forward_with_sums" not in calls
     types = [{convolution["type"] for convolution in listed(plan)} for plan in programs["resnet50"]]
     assert types[:2] == [{"f32"}, {"f32"}] and "f16" in types[2] and "bf16" in types[3]
     assert [any("allows_tf32" in convolution for convolution in listed(plan)) for plan in programs["resnet50"]] == [False, True, False, False]
@@ -134,17 +133,6 @@ def test_plans_say_how_large_the_workspace_is(precision, programs, tmp_path):
     assert needed < reserved <= (WORKSPACE_OF_PRODUCTS if precision == "fp16" else needed + filters)
     assert reserved < workspace_in_bytes(estimated)
     assert [key_of(plan) for plan in plans] == [key_of(convolution) for convolution in listed(tmp_path / "program" / "plan.json")]
-
-
-@pytest.mark.parametrize("device", ["h200", "a100"])
-def test_sums_of_channels_are_the_runtimes(device, programs, tmp_path):
-    """cuDNN's engines for sums do not say whether they always give the same bits, and are left. The convolutions have the
-    plans that they have without sums."""
-    plans = plan_all({"resnet50": programs["resnet50"][2:3]}, device, tmp_path / "plans.json")
-    sums = [plan for plan in plans if plan["call"] == "conv_forward_with_sums"]
-    assert len(sums) > 15
-    assert {plan["sums_fallback"] for plan in sums} == {"an engine does not say whether it always gives the same bits"}
-    assert not [plan for plan in sums if "GEN_STATS" in plan["plan"]]
 
 
 def test_impossible_shapes_are_told(programs, tmp_path):
