@@ -10,7 +10,10 @@
 #include "gpuopt/trainer/profiling/step_timer.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
+#include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 

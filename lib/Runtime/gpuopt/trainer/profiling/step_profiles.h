@@ -66,15 +66,15 @@ public:
   void run(Context &ctx, char *memory, const TimedFunction &function,
            int64_t step, F run) {
     const auto call_by_call = [&] { function.run(ctx, memory); };
-    const auto run_timed = [&](auto run) {
+    const auto run_timed = [&](auto run_untimed) {
       if (covers(step) && function.calls.count > 0)
         timer.run(ctx, memory, function);
       else
-        run();
+        run_untimed();
     };
-    const auto run_named = [&](auto run) {
+    const auto run_named = [&](auto run_unnamed) {
       if (!s.nvtx)
-        return run_timed(run);
+        return run_timed(run_unnamed);
       NamedRanges ranges(function);
       const ObserverScope scope(ctx, ranges);
       run_timed(call_by_call);
