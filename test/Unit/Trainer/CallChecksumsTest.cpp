@@ -123,6 +123,19 @@ TEST_F(CallChecksumsTest, NeedAFileThatCanBeWritten) {
       << error;
 }
 
+// Their kernels would count as those of the calls.
+TEST_F(CallChecksumsTest, AreNotComputedWhereCostsAreMeasured) {
+  EXPECT_EQ(run("out", {"--max-steps", "20", "--profile-costs-to",
+                        folder / "costs.json", "--checksums-to",
+                        folder / "checksums.jsonl"}),
+            1);
+  EXPECT_NE(error.find("'--checksums-to' adds kernels of its own to the calls "
+                       "that --profile-costs-to times; give one of them"),
+            std::string::npos)
+      << error;
+  EXPECT_FALSE(std::ifstream(folder / "checksums.jsonl").good());
+}
+
 // The sum of all parts is that of the words, however they are divided.
 TEST(ChecksumKernelTest, AddsUpTheHashesOfWords) {
   Context ctx(2);

@@ -150,6 +150,10 @@ std::string missing_flag_error(const TrainingSettings &s,
   for (const char *name : {"profile-warmup", "profile-active"})
     if (is_given(name) && !is_given("profile-costs-to"))
       return flag(name) + " has no effect without --profile-costs-to";
+  if (!s.checksums_to.empty() && !s.profile_costs_to.empty())
+    return flag("checksums-to") +
+           " adds kernels of its own to the calls that --profile-costs-to "
+           "times; give one of them";
   if (is_given("mixup-prob") && s.mixup == 0 && s.cutmix == 0)
     return flag("mixup-prob") + " has no effect without --mixup or --cutmix";
   if (is_given("mixup-switch-prob") && (s.mixup == 0 || s.cutmix == 0))
