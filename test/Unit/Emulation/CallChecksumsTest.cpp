@@ -24,6 +24,17 @@ void three_calls(Context &context, char *memory) {
   copy(ctx, words + kWords - 1, words + 7, sizeof *words);
 }
 
+// A tensor comes back from the host's memory while a call does other work.
+constexpr int64_t kReloaded = 3000; // words, from the 2000th on
+
+void calls_with_reload(Context &context, char *memory) {
+  const Calls ctx{context};
+  auto *words = reinterpret_cast<uint64_t *>(memory);
+  reload(ctx, 0, words + 2000, context.host_memory, kReloaded * 8);
+  launch(ctx, 1, 1, add, words, uint64_t(5));
+  await(ctx, 0);
+}
+
 struct CallChecksumsTest : Emulation {
   CallChecksumsTest() {
     std::vector<uint64_t> words(kWords + kWorkspace);
@@ -35,16 +46,15 @@ struct CallChecksumsTest : Emulation {
     program.states.count = 1;
     program.total_bytes = (kWords + kWorkspace) * 8;
   }
-  // Returns the lines of one run of the three calls.
-  std::vector<std::string> lines() {
+  // Returns the lines of one run of the three calls, or of others.
+  std::vector<std::string> lines(void (*run)(Context &, char *) = three_calls) {
     const std::string file = testing::TempDir() + "/checksums.jsonl";
     static const CallInfo calls[] = {{"", "add", 2}, {"x", "copy", 1}};
     CallChecksums checksums(program, file);
-    const TimedFunction function{"update", three_calls, calls, {}};
+    const TimedFunction function{"update", run, calls, {}};
     checksums.begin_step(3);
-    checksums.run(ctx, reinterpret_cast<char *>(memory.data), function, [&] {
-      three_calls(ctx, reinterpret_cast<char *>(memory.data));
-    });
+    checksums.run(ctx, reinterpret_cast<char *>(memory.data), function,
+                  [&] { run(ctx, reinterpret_cast<char *>(memory.data)); });
     std::vector<std::string> all;
     std::ifstream stream(file);
     for (std::string line; std::getline(stream, line);)
@@ -102,6 +112,27 @@ TEST_F(CallChecksumsTest, TheFirstThatDiffersIsThatOfTheFaultyCall) {
   EXPECT_EQ(wrong[1], right[1]);
   EXPECT_NE(wrong[2], right[2]);
   EXPECT_NE(wrong[3], right[3]);
+}
+
+// Whenever the transfer ends, the call that begins it has its result.
+TEST_F(CallChecksumsTest, WaitForTransfers) {
+  ctx.allocate_host(kReloaded * 8);
+  program.host_bytes = kReloaded * 8;
+  memset(ctx.host_memory, 1, kReloaded * 8);
+  const std::vector<uint64_t> start = memory.values();
+  uint64_t reloaded = sum();
+  for (int64_t i = 2000; i < 2000 + kReloaded; i++)
+    reloaded +=
+        hash_of_word(0x0101010101010101, i) - hash_of_word(start[size_t(i)], i);
+  EXPECT_EQ(count_seeds(20,
+                        [&] {
+                          CHECK_CUDA(cudaMemcpy(memory.data, start.data(),
+                                                start.size() * 8,
+                                                cudaMemcpyHostToDevice));
+                          return lines(calls_with_reload)[1] !=
+                                 line(1, "add", reloaded);
+                        }),
+            0);
 }
 
 } // namespace

@@ -33,6 +33,7 @@ struct Transfers {
 
   cudaStream_t stream = nullptr;
   std::deque<Event> events;
+  Event all; // the transfers that have begun
 };
 
 namespace detail {
@@ -60,6 +61,12 @@ inline void reload(Context &ctx, int number, void *to, const void *from,
 inline void await(Context &ctx, int number) {
   ctx.library<Transfers>().event(number).wait(ctx);
 }
+// Likewise for all transfers that have begun.
+inline void await_all(Context &ctx) {
+  auto &transfers = ctx.library<Transfers>();
+  CHECK_CUDA(cudaEventRecord(transfers.all.event, transfers.stream));
+  transfers.all.wait(ctx);
+}
 
 #else
 
@@ -71,6 +78,7 @@ inline void reload(Context &, int, void *to, const void *from, size_t bytes) {
   memcpy(to, from, bytes);
 }
 inline void await(Context &, int) {}
+inline void await_all(Context &) {}
 
 #endif
 

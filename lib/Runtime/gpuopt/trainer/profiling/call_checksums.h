@@ -7,6 +7,7 @@
 #pragma once
 
 #include "gpuopt/data/json.h"
+#include "gpuopt/device/offload.h"
 #include "gpuopt/trainer/profiling/step_timer.h"
 
 #include <algorithm>
@@ -46,7 +47,8 @@ KERNEL void checksum_kernel(const uint64_t *words, int64_t begin, int64_t end,
 class CallChecksums : public CallObserver {
 public:
   CallChecksums(const Program &program, std::string file)
-      : file(std::move(file)), ranges(ranges_of(program)) {
+      : file(std::move(file)), ranges(ranges_of(program)),
+        offloads(program.host_bytes > 0) {
     to.open(this->file, std::ios::trunc);
     check();
   }
@@ -131,10 +133,13 @@ private:
       blocks += range.blocks();
     return blocks;
   }
-  // Enqueues a checksum, which belongs to the call that has run last.
+  // Enqueues a checksum, which belongs to the call that has run last. A
+  // transfer that this call has begun may write memory that is read here.
   void add(Context &ctx) {
     if (int64_t(names.size()) == kSlots)
       write(ctx);
+    if (offloads)
+      await_all(ctx);
     uint64_t *slot = parts + int64_t(names.size()) * parts_of_checksum();
     names.push_back(name);
     for (const Range &range : ranges) {
@@ -172,6 +177,7 @@ private:
   const std::string file;
   std::ofstream to;
   const std::vector<Range> ranges;
+  const bool offloads;       // tensors wait in the host's memory
   uint64_t *parts = nullptr; // on the device: kSlots times those of a checksum
   const uint64_t *words = nullptr; // the program's memory
   int64_t step = 0;
