@@ -6,7 +6,6 @@
 #include "emulation/machine/block.h"
 #include "emulation/machine/matrix.h"
 #include "emulation/machine/warpgroup.h"
-#include "gpuopt/kernels/matrix_descriptor.h"
 
 #include <cmath>
 #include <cstring>
@@ -78,8 +77,11 @@ void warpgroup_wait() {
 }
 inline void fence_proxy_async() { emulation::show_copies_to_products(); }
 
+// Kernels give the lower halves of descriptors. The upper ones are all the
+// same: groups of eight rows are 1024 bytes apart, and the swizzle is that of
+// 128 bytes.
 inline uint64_t with_upper_half(uint32_t descriptor) {
-  return uint64_t(kDescriptorHigh) << 32 | descriptor;
+  return uint64_t(1) << 62 | uint64_t(1024 / 16) << 32 | descriptor;
 }
 
 template <int N>

@@ -5,12 +5,16 @@
 // machine has its own functions of these names.
 #pragma once
 
-#include "gpuopt/kernels/matrix_descriptor.h"
 #include "gpuopt/kernels/ptx_cuda.h"
 
 #ifndef GPUOPT_EMULATED
 
 namespace gpuopt::ptx {
+
+// The upper half of the descriptor of a matrix (PTX ISA, "Matrix Descriptor
+// Format"), which is the same for all: 1024 bytes, in units of 16, are between
+// groups of eight rows, and the swizzle is that of 128 bytes.
+constexpr uint32_t kDescriptorHigh = 1024 / 16 | 1u << 30;
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
