@@ -26,7 +26,7 @@ namespace gpuopt {
 ///
 ///   tanh(x), where x depends on a number of half precision and the result t
 ///   is only asked for 1 + t and 1 - t t, as in a GELU and its derivative. The
-///   error is no more than 2^-21 but may be all of a t that is nearly 0.
+///   error, which elementary_cuda.h bounds, may be all of a t that is nearly 0.
 bool allowsFastFunction(mlir::Operation *op);
 
 /// Returns the instructions of a lane for the fast form of an op.
