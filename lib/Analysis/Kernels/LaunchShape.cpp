@@ -252,16 +252,16 @@ static bool shapeShortReductions(LaunchShape &launch, const KernelShape &shape,
                 wanted = blocksToFill(device);
   if (vectors > kWarpThreads / 4 || rows * width < wanted * kWarpThreads)
     return false;
-  launch.threads = kMostThreads;
-  while (launch.threads > kWarpThreads &&
-         (rows * width < wanted * launch.threads ||
-          (width > 1 && rows % (launch.threads / width) != 0)))
-    launch.threads /= 2;
-  launch.groups = launch.threads / width;
-  if (width > 1 && rows % launch.groups != 0) {
-    launch.groups = 1;
+  int64_t threads = kMostThreads;
+  while (threads > kWarpThreads &&
+         (rows * width < wanted * threads ||
+          (width > 1 && rows % (threads / width) != 0)))
+    threads /= 2;
+  const int64_t groups = threads / width;
+  if (width > 1 && rows % groups != 0)
     return false;
-  }
+  launch.threads = threads;
+  launch.groups = groups;
   launch.rowStorage = RowStorage::Registers;
   launch.span = launch.groups;
   launch.blocks = llvm::divideCeil(rows, launch.span);
