@@ -11,6 +11,7 @@
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -230,8 +231,11 @@ static std::optional<Expression> compareWithPlaces(ArrayRef<Expression> x) {
   for (auto [places, other] : {std::pair(x[0], x[1]), std::pair(x[1], x[0])}) {
     StringRef start = places.text;
     if (start.consume_front("iota<int64_t>(") && start.consume_back(")") &&
-        !start.contains(')') && !other.isVarying)
-      return call("is_at", {start.str(), other.text});
+        !start.contains(')') && !other.isVarying) {
+      Expression found = call("is_at", {start.str(), other.text});
+      found.placed = start.str() + ", " + other.text;
+      return found;
+    }
   }
   return std::nullopt;
 }
@@ -319,7 +323,11 @@ static Expression fromBool(Operation *op, const Expression &x) {
       return std::to_string(value) + (to.isF64() ? ".0" : ".0f");
     return cxx::computeType(to) + "(" + std::to_string(value) + ")";
   };
-  return call("select", {x.text, literal(isSigned ? -1 : 1), literal(0)});
+  Expression result =
+      call("select", {x.text, literal(isSigned ? -1 : 1), literal(0)});
+  if (isa<FloatType>(to) && !x.placed.empty())
+    result.placed = x.placed + ", " + literal(isSigned ? -1 : 1);
+  return result;
 }
 
 static Expression castOf(Operation *op, const Expression &x) {
@@ -351,9 +359,14 @@ static Expression castOf(Operation *op, const Expression &x) {
 static Expression selectOf(arith::SelectOp op, ArrayRef<Expression> x) {
   Type type = op.getType();
   bool isVarying = x[1].isVarying || x[2].isVarying;
-  if (x[0].isVarying || !isVarying)
-    return call("select", {x[0].text, cxx::argument(x[1], type),
-                           cxx::argument(x[2], type)});
+  if (x[0].isVarying || !isVarying) {
+    Expression result = call("select", {x[0].text, cxx::argument(x[1], type),
+                                        cxx::argument(x[2], type)});
+    if (!x[0].placed.empty() && !x[1].isVarying &&
+        matchPattern(op.getFalseValue(), m_PosZeroFloat()))
+      result.placed = x[0].placed + ", " + cxx::argument(x[1], type);
+    return result;
+  }
   return {x[0].within(Binding::Bitwise) + " ? " +
               cxx::argument(x[1], type, true) + " : " +
               cxx::argument(x[2], type, true),
@@ -440,14 +453,9 @@ static bool allowsApproximation(Operation *op) {
 /// Returns "minus_at(x, i, label, 1.0f)" for "x - select(is_at(i, label), 1.0f,
 /// 0.0f)", which asks only the one vector that has the label for its lane.
 static std::optional<Expression> subtractAtPlace(ArrayRef<Expression> x) {
-  StringRef choice = x[1].text;
-  if (!x[0].isVarying || !choice.consume_front("select(is_at(") ||
-      !choice.consume_back(", 0.0f)"))
+  if (!x[0].isVarying || x[1].placed.empty())
     return std::nullopt;
-  auto [place, value] = choice.split("), ");
-  if (place.contains('(') || value.find_first_of("(,") != StringRef::npos)
-    return std::nullopt;
-  return call("minus_at", {x[0].text, place.str(), value.str()});
+  return call("minus_at", {x[0].text, x[1].placed});
 }
 
 /// i8 and i16 lie in memory, but nothing is computed in them.
@@ -475,7 +483,7 @@ FailureOr<Expression> cxx::expressionOf(Operation *op, ArrayRef<Expression> x) {
     const Infix &found = entry->second;
     if (name == "arith.xori" && x[1].text == "true")
       form = prefix("!", x[0]);
-    else if (auto at = subtractAtPlace(x); at && name == "arith.subf")
+    else if (auto at = subtractAtPlace(x); at && isa<arith::SubFOp>(op))
       form = *at;
     else
       form = found.isUnsigned ? unsignedInfix(op, found, x)

@@ -26,6 +26,10 @@ struct Expression {
   bool isVarying = false;
   /// An integer literal, which has type int on its own.
   bool isInteger = false;
+  /// The arguments "i, label" of a condition is_at(i, label), or "i, label, x"
+  /// of a number that is x where the condition holds and 0 elsewhere. Variables
+  /// have none.
+  std::string placed;
 
   Expression() = default;
   Expression(std::string text, Binding binding = Binding::Atom)
