@@ -215,6 +215,9 @@ static void addClusters(OpPassManager &passes, const PipelineOptions &options) {
   // All other work becomes kernels: what is stored and what is computed
   // again inside its reader is decided here, once for all later passes.
   passes.addPass(kernels::createFormClusters());
+  // The costs of kernels, which the passes below compare, are those of the
+  // quotients that kernels will have.
+  passes.addPass(kernels::createMarkFastMath());
   // The library applies the ReLUs that would be kernels behind its products.
   // Kernels do nothing else yet: column sums join those that are left.
   if (options.isForGpu && options.fuseEpilogues)
@@ -257,6 +260,9 @@ static void addPrecision(OpPassManager &passes, const PipelineOptions &options,
   // The labels of the pass above become types and casts. The casts are
   // kernels or parts of kernels, so the schedule has to see them.
   passes.addPass(train::createInsertCasts());
+  // What comes from half precision is known now. This is decided before the
+  // schedule, whose repeats of parts of a kernel must have the same bits.
+  passes.addPass(kernels::createMarkFastMath());
   // Which matrices are in half precision is known, and so which rows libraries
   // would read slowly. Pads count in all sizes from here on.
   passes.addPass(

@@ -8,7 +8,6 @@
 #include "gpuopt/Analysis/Costs/KernelCost.h"
 
 #include "gpuopt/Analysis/Kernels/FastFunctions.h"
-#include "gpuopt/Analysis/Kernels/LeastValues.h"
 #include "gpuopt/Analysis/Kernels/RowWalks.h"
 #include "gpuopt/Analysis/Kernels/ShiftedExp.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
@@ -39,7 +38,6 @@ static constexpr double kLoadingShareOfRows = 0.5;
 static constexpr double kVectorAccess = 10; // of an access to all lanes
 static constexpr double kScalarAccess = 4;  // of an access to one lane
 static constexpr double kIteration = 6;     // of an iteration of a loop
-static constexpr double kFastDivision = 2;  // by a normal number
 static constexpr double kScaleOfSums = 4;   // seldom done, always tested
 // The instructions that each thread executes in a reduction over its block, or
 // over a group in a warp.
@@ -241,12 +239,7 @@ double gpuopt::bytesInFlight(const LaunchShape &launch,
 //===----------------------------------------------------------------------===//
 
 static double instructionsOf(Operation *op) {
-  if (allowsFastFunction(op))
-    return fastInstructionsOf(op);
-  auto quotient = dyn_cast<arith::DivFOp>(op);
-  return quotient && dividesByNormalNumber(quotient)
-             ? kFastDivision
-             : laneInstructionsPerElement(op);
+  return isFast(op) ? fastInstructionsOf(op) : laneInstructionsPerElement(op);
 }
 
 namespace {

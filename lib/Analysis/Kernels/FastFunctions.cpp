@@ -7,6 +7,7 @@
 
 #include "gpuopt/Analysis/Kernels/FastFunctions.h"
 
+#include "gpuopt/Analysis/Kernels/LeastValues.h"
 #include "gpuopt/Analysis/Kernels/ShiftedExp.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
@@ -15,8 +16,10 @@
 using namespace mlir;
 using namespace gpuopt;
 
+using arith::FastMathFlags;
+
 /// As benchmarks/lane_instructions.py counts them.
-static constexpr double kFastExp = 2, kFastTanh = 6;
+static constexpr double kFastExp = 2, kFastTanh = 6, kFastDivision = 2;
 
 /// The argument of a GELU's tanh, which has the cube of a sum with a bias, is
 /// less deep than this.
@@ -73,6 +76,37 @@ bool gpuopt::allowsFastFunction(Operation *op) {
   return shifted && isWidenedHalf(shifted.getLhs());
 }
 
+/// Returns the flag of ops of this kind that are fast, or none.
+static FastMathFlags fastFlagOf(Operation *op) {
+  if (isa<math::ExpOp, math::TanhOp>(op))
+    return FastMathFlags::afn;
+  return isa<arith::DivFOp>(op) ? FastMathFlags::arcp : FastMathFlags::none;
+}
+
+static FastMathFlags flagsOf(Operation *op) {
+  auto typed = dyn_cast<arith::ArithFastMathInterface>(op);
+  arith::FastMathFlagsAttr flags =
+      typed ? typed.getFastMathFlagsAttr() : arith::FastMathFlagsAttr();
+  return flags ? flags.getValue() : FastMathFlags::none; // casts may have none
+}
+
+bool gpuopt::isFast(Operation *op) {
+  return bitEnumContainsAny(flagsOf(op), fastFlagOf(op));
+}
+
+bool gpuopt::markFastMath(Operation *op) {
+  auto quotient = dyn_cast<arith::DivFOp>(op);
+  bool isAllowed =
+      quotient ? dividesByNormalNumber(quotient) : allowsFastFunction(op);
+  if (!isAllowed || isFast(op))
+    return false;
+  op->setAttr("fastmath", arith::FastMathFlagsAttr::get(
+                              op->getContext(), flagsOf(op) | fastFlagOf(op)));
+  return true;
+}
+
 double gpuopt::fastInstructionsOf(Operation *op) {
+  if (isa<arith::DivFOp>(op))
+    return kFastDivision;
   return isa<math::TanhOp>(op) ? kFastTanh : kFastExp;
 }

@@ -9,8 +9,6 @@
 #include "KnownMultiples.h"
 #include "LoopBounds.h"
 
-#include "gpuopt/Analysis/Kernels/FastFunctions.h"
-#include "gpuopt/Analysis/Kernels/LeastValues.h"
 #include "gpuopt/Analysis/Origins.h"
 #include <numeric>
 
@@ -247,14 +245,7 @@ Value KernelBody::compute(Operation *producer, ArrayRef<Value> operands) {
   }
   OperationState state(loc, producer->getName(), operands, type,
                        producer->getAttrs());
-  Operation *made = b.create(state);
-  if (auto quotient = dyn_cast<arith::DivFOp>(producer);
-      quotient && dividesByNormalNumber(quotient))
-    cast<arith::DivFOp>(made).setFastmath(arith::FastMathFlags::arcp);
-  if (allowsFastFunction(producer))
-    made->setAttr("fastmath", arith::FastMathFlagsAttr::get(
-                                  b.getContext(), arith::FastMathFlags::afn));
-  return folded(made);
+  return folded(b.create(state));
 }
 
 // Replaces `op` by its value if it is arithmetic on constants, as in 1 != 0.

@@ -1,4 +1,4 @@
-// RUN: gpuopt-opt %s -nn-decompose -kernels-form-clusters -kernels-materialize-views -train-plan-memory -convert-to-device -verify-device \
+// RUN: gpuopt-opt %s -nn-decompose -kernels-form-clusters -kernels-mark-fast-math -kernels-materialize-views -train-plan-memory -convert-to-device -verify-device \
 // RUN:   | gpuopt-translate --device-to-cxx | FileCheck %s
 
 // A divisor that is known not to be nearly zero may become a factor.

@@ -1,5 +1,5 @@
-// RUN: gpuopt-opt %s -kernels-form-clusters -train-plan-memory -convert-to-device=device=h200 | FileCheck %s
-// RUN: gpuopt-opt %s -kernels-form-clusters -train-plan-memory -convert-to-device=device=h200 \
+// RUN: gpuopt-opt %s -kernels-form-clusters -kernels-mark-fast-math -train-plan-memory -convert-to-device=device=h200 | FileCheck %s
+// RUN: gpuopt-opt %s -kernels-form-clusters -kernels-mark-fast-math -train-plan-memory -convert-to-device=device=h200 \
 // RUN:   | gpuopt-translate --device-to-cxx | FileCheck %s --check-prefix=CXX
 
 // Numbers of half precision have fast exponentials, in the walk that sums them

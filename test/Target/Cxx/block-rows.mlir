@@ -1,4 +1,4 @@
-// RUN: gpuopt-opt %s -kernels-form-clusters -train-plan-memory -convert-to-device=device=h200 | gpuopt-translate --device-to-cxx | FileCheck %s
+// RUN: gpuopt-opt %s -kernels-form-clusters -kernels-mark-fast-math -train-plan-memory -convert-to-device=device=h200 | gpuopt-translate --device-to-cxx | FileCheck %s
 
 // A row of up to 8192 elements is in the registers of its block: it is read
 // once, and each exponential is computed once. A thread has up to 32 elements.

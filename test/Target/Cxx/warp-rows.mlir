@@ -1,4 +1,4 @@
-// RUN: gpuopt-opt %s -kernels-form-clusters -train-plan-memory -convert-to-device=device=h200 | gpuopt-translate --device-to-cxx | FileCheck %s
+// RUN: gpuopt-opt %s -kernels-form-clusters -kernels-mark-fast-math -train-plan-memory -convert-to-device=device=h200 | gpuopt-translate --device-to-cxx | FileCheck %s
 
 // Rows that a warp holds in its registers: what more than one walk needs is read
 // and computed once. 256 elements are whole iterations of 32 threads of 4 lanes.

@@ -8,7 +8,13 @@
 // A GPU computes some functions in few instructions if their error may be
 // larger than a few units in the last place. That is so where an argument comes
 // from half precision, whose rounding has moved the result by much more.
-// Programs in fp32 have no such function.
+// Programs in fp32 have no such function. It also divides in few instructions
+// by what is known not to be nearly zero.
+//
+// What is allowed depends on the operands and on the users of an op. A kernel
+// that computes one result again has fewer of both, but must have the same
+// bits. So kernels-mark-fast-math asks once, before the schedule, and marks the
+// ops; all that comes later reads the marks alone.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +35,15 @@ namespace gpuopt {
 ///   error, which elementary_cuda.h bounds, may be all of a t that is nearly 0.
 bool allowsFastFunction(mlir::Operation *op);
 
-/// Returns the instructions of a lane for the fast form of an op.
+/// Marks `op` by fastmath<afn> if it may be a fast function, and by
+/// fastmath<arcp> if it divides by a normal number. Returns whether it is
+/// marked now and was not before.
+bool markFastMath(mlir::Operation *op);
+
+/// Whether `op` is marked as a fast function or division.
+bool isFast(mlir::Operation *op);
+
+/// Returns the instructions of a lane for an op that is marked so.
 double fastInstructionsOf(mlir::Operation *op);
 
 } // namespace gpuopt

@@ -29,6 +29,10 @@ namespace gpuopt::kernels {
 /// as the pass kernels-mark-in-place does. Returns how many there are.
 int64_t markInPlace(mlir::Block &block);
 
+/// Marks what the block's kernels may compute in few instructions, as the pass
+/// kernels-mark-fast-math does. Returns how many ops that are.
+int64_t markFastMath(mlir::Block &block);
+
 /// Pads rows of the block's tensors where that makes its products faster, as
 /// the pass kernels-pad-rows does. Copies of parameters in half precision stay
 /// as they are, which the pass may cast anew. Returns the tensors whose rows

@@ -386,6 +386,30 @@ def PadRows : Pass<"kernels-pad-rows", "::mlir::ModuleOp"> {
   let dependentDialects = ["::gpuopt::nn::NNDialect", "::mlir::arith::ArithDialect"];
 }
 
+def MarkFastMath : Pass<"kernels-mark-fast-math"> {
+  let summary = "Says what kernels may compute in few instructions";
+  let description = [{
+    A GPU has short forms of some functions, for arguments that come from half
+    precision, and of quotients by numbers that are known not to be nearly zero.
+    Whether an op of a kernel may have one depends on what it reads and on what is
+    made of it, so this is decided here once, for whole kernels. A kernel that the
+    schedule computes again in parts keeps the flags, and has the same bits.
+
+    ```mlir
+    %1 = nn.fused "gelu" %0 : tensor<64x512xf16> -> tensor<64x512xf32> {
+    ^bb0(%a: tensor<64x512xf16>):
+      %one = arith.constant dense<1.0> : tensor<64x512xf32>
+      %w = arith.extf %a : tensor<64x512xf16> to tensor<64x512xf32>
+      %t = math.tanh %w : tensor<64x512xf32>
+      // becomes
+      %t = math.tanh %w fastmath<afn> : tensor<64x512xf32>
+      %2 = arith.addf %t, %one : tensor<64x512xf32>
+      ...
+    ```
+  }];
+  let statistics = [Statistic<"markedCount", "fast", "ops that may take few instructions">];
+}
+
 def MarkInPlace : Pass<"kernels-mark-in-place"> {
   let summary = "Lets kernels write results over operands that are read no more";
   let description = [{

@@ -209,6 +209,7 @@ private:
     OwningOpRef<StepOp> clone = cast<StepOp>(step->clone());
     llvm::SetVector<StringAttr> copied;
     insertCasts(*clone, half, copied);
+    kernels::markFastMath(clone->getBody().front());
     kernels::padRows(clone->getBody().front(), model);
     kernels::markInPlace(clone->getBody().front());
     StepScheduleOptions options;
