@@ -18,6 +18,21 @@ using namespace mlir;
 using namespace gpuopt;
 using planning::formatBytes;
 
+/// Returns the memory of the whole device; 0 if it is not fixed.
+static int64_t deviceMemory(const DriverOptions &options) {
+  llvm::Expected<DeviceModel> model =
+      loadDeviceModel(options.pipeline.schedule.device);
+  if (model)
+    return model->memoryInBytes;
+  llvm::consumeError(model.takeError());
+  return 0;
+}
+
+/// Whether the device has as much memory as a program takes.
+static bool fitsDevice(const MemoryReport &memory, int64_t deviceBytes) {
+  return deviceBytes == 0 || memory.totalBytes <= deviceBytes;
+}
+
 //===----------------------------------------------------------------------===//
 // Text
 //===----------------------------------------------------------------------===//
@@ -65,6 +80,12 @@ static void printHeadline(const DriverOptions &options, const Planned &planned,
     os << " of " << formatBytes(budget);
   os << ", " << moreTime(memory.addedPercent) << " per step on "
      << planned.costs.place() << partsOfAddedTime(memory);
+  if (int64_t bytes = deviceMemory(options); !fitsDevice(memory, bytes))
+    os << "\nthat is more than the " << formatBytes(bytes) << " of "
+       << options.pipeline.schedule.device
+       << ": plan within what it has by --memory-budget=auto, or take a "
+          "smaller "
+          "batch";
   os << llvm::formatv("\na step: {0:f3} ms, estimated",
                       planned.stepMilliseconds());
   if (std::string costs = planned.costs.describe(); !costs.empty())
@@ -199,16 +220,6 @@ static llvm::json::Array curveJson(ArrayRef<BudgetPoint> points) {
   return array;
 }
 
-/// Returns the memory of the whole device; 0 if it is not fixed.
-static int64_t deviceMemory(const DriverOptions &options) {
-  llvm::Expected<DeviceModel> model =
-      loadDeviceModel(options.pipeline.schedule.device);
-  if (model)
-    return model->memoryInBytes;
-  llvm::consumeError(model.takeError());
-  return 0;
-}
-
 llvm::json::Object PlanSummary::toJson(const DriverOptions &options) const {
   llvm::json::Object object;
   if (planned.status == 0) {
@@ -227,8 +238,11 @@ llvm::json::Object PlanSummary::toJson(const DriverOptions &options) const {
   }
   object["fits"] = planned.status == 0;
   object["device"] = options.pipeline.schedule.device;
-  if (int64_t bytes = deviceMemory(options))
+  if (int64_t bytes = deviceMemory(options)) {
     object["device_memory_bytes"] = bytes;
+    if (planned.status == 0)
+      object["fits_device"] = fitsDevice(planned.memory, bytes);
+  }
   if (options.import.batchSize)
     object["batch_size"] = *options.import.batchSize;
   if (options.pipeline.schedule.memoryBudget > 0)
