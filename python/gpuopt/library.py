@@ -168,6 +168,7 @@ def build_library(program: Path, options: Sequence[str] = ()) -> Path:
     Raises:
       DriverError: it cannot be built.
     """
+    program = program.resolve()  # CMake keeps the path, and a link to the folder may go
     build = program / _BUILD_FOLDER
     build.mkdir(exist_ok=True)
     with open(build / "lock", "w") as lock:

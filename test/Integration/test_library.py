@@ -217,6 +217,7 @@ def test_results_of_training_are_loaded(folder, trained, tmp_path):
     assert program_folder(tmp_path / "results") == tmp_path / "results" / "program"
     with gpuopt.load(tmp_path / "results") as program:
         state = program.state_dict()
+    assert f"CMAKE_CACHEFILE_DIR:INTERNAL={folder.resolve()}/" in (folder / "build-library" / "CMakeCache.txt").read_text()
     for name, value in safetensors.read(path / "out" / "model.safetensors").items():
         assert np.array_equal(state[name], value)
     with pytest.raises(FileNotFoundError, match="has no program: gpuopt.compile writes one"):
