@@ -165,7 +165,8 @@ TEST_F(WarpgroupTest, MultiplyTogether) {
                                         "that never come to the same product"));
 }
 
-// Of all descriptors that PTX has, the emulation knows those of kernels.
+// PTX has more descriptors than kernels use, which are all that the emulation
+// knows.
 __global__ void multiply_by_descriptor(uint64_t descriptor) {
   float c[8][4];
   emulation::WarpgroupOperands mine;

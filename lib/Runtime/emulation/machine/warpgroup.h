@@ -37,7 +37,7 @@ bool is_same_product(const WarpgroupOperands *one,
 // A product that has begun.
 class WarpgroupProduct {
 public:
-  // Of each thread, what it says. Its c holds NaNs from now on.
+  // Takes what each thread says, whose c holds NaNs from now on.
   WarpgroupProduct(
       const WarpgroupOperands *const (&of_threads)[kWarpgroupThreads],
       const std::vector<std::shared_ptr<WarpgroupProduct>> &earlier);
