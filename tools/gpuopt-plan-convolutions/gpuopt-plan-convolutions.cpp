@@ -52,6 +52,12 @@ static cl::opt<bool>
                        "--device elsewhere, and stop"),
               cl::cat(category));
 
+static cl::opt<bool>
+    listsChoices("choices",
+                 cl::desc("List the plans too that a program times to choose "
+                          "the fastest"),
+                 cl::cat(category));
+
 static int fail(const Twine &message) {
   WithColor::error(errs(), "gpuopt-plan-convolutions") << message << "\n";
   return 1;
@@ -87,6 +93,23 @@ static llvm::Error describeThisDevice() {
   return write(text + "\n");
 }
 
+/// Returns the names of the plans that a program times, the first of which
+/// cuDNN takes for the fastest. Each is found by its name again.
+static json::Array listChoices(const PlanDevice &target, const ConvGraph &graph,
+                               int64_t workspaceLimit) {
+  json::Array names;
+  for (const CudnnPlan &plan :
+       plans_of_convolution(target, graph, workspaceLimit, kTimedPlans).plans) {
+    CudnnPlanResult found =
+        find_convolution_plan(target, graph, workspaceLimit, plan.name());
+    if (!found.plan || found.plan->serialize() != plan.serialize())
+      throw gpuopt::Error("cuDNN has another plan, or none, of the name '" +
+                          plan.name() + "'");
+    names.push_back(plan.name());
+  }
+  return names;
+}
+
 /// Adds the plan of a convolution to `text`, or why it has none. As in
 /// programs, one that has none with its sums is planned without them.
 static void plan(const PlanDevice &target, const ConvGraph &graph,
@@ -107,6 +130,8 @@ static void plan(const PlanDevice &target, const ConvGraph &graph,
   if (again.engine() != result.plan->engine() ||
       again.workspace_bytes() != result.plan->workspace_bytes())
     throw gpuopt::Error("cuDNN reads another plan than the one it has written");
+  if (listsChoices)
+    text["choices"] = listChoices(target, graph, workspaceLimit);
   text["engine"] = result.plan->engine();
   text["workspace_bytes"] = result.plan->workspace_bytes();
   text["plan"] = std::move(serialized);

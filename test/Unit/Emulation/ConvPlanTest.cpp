@@ -68,6 +68,23 @@ TEST_F(ConvPlanTest, SaysWhyThereIsNone) {
   emulation::device().machine.has_engines = true;
 }
 
+TEST_F(ConvPlanTest, FindsPlansByTheirNames) {
+  const ConvGraph graph = graph_of(CUDNN_DATA_HALF);
+  const PlanDevice device(handle);
+  std::vector<std::string> names;
+  for (const CudnnPlan &plan :
+       plans_of_convolution(device, graph, 64 << 10, kTimedPlans).plans)
+    names.push_back(plan.name());
+  EXPECT_EQ(names, (std::vector<std::string>{"engine 6", "engine 7"}));
+  EXPECT_EQ(plans_of_convolution(device, graph, 64 << 10, 1).plans.size(), 1u);
+  const auto find = [&](const char *name) {
+    return find_convolution_plan(device, graph, 64 << 10, name);
+  };
+  EXPECT_EQ(find("engine 7").plan->engine(), 7);
+  EXPECT_EQ(find("engine 3").reason, "an engine adds in half precision");
+  EXPECT_EQ(find("engine 9").reason, "cuDNN does not propose 'engine 9'");
+}
+
 // A plan outlives what it was made from.
 TEST_F(ConvPlanTest, ChecksWhatItIsGiven) {
   const CudnnPlan plan = *this->plan(graph_of(CUDNN_DATA_FLOAT)).plan;

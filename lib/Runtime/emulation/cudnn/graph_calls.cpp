@@ -38,6 +38,7 @@ bool is_known(cudnnBackendDescriptorType_t type) {
       CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR,
       CUDNN_BACKEND_ENGINE_DESCRIPTOR,
       CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR,
+      CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR,
       CUDNN_BACKEND_MATMUL_DESCRIPTOR,
       CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR,
       CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
@@ -100,6 +101,8 @@ void give_attribute(const GraphDescriptor &d, cudnnBackendAttributeName_t name,
   case CUDNN_ATTR_ENGINECFG_ENGINE:
     return give_engines(d, CUDNN_BACKEND_ENGINE_DESCRIPTOR, {*d.engine},
                         requested, count, array);
+  case CUDNN_ATTR_ENGINECFG_KNOB_CHOICES: // emulated engines have no knobs
+    return give(std::vector<void *>(), requested, count, array);
   case CUDNN_ATTR_ENGINE_GLOBAL_INDEX:
     return give<int64_t>({d.engine->number}, requested, count, array);
   case CUDNN_ATTR_ENGINE_NUMERICAL_NOTE:

@@ -1,6 +1,5 @@
 // Convolution on the GPU, by cuDNN 9, NHWC, with deterministic algorithms:
-// by a plan of its graph interface or, where it makes none, by its older calls.
-// Which of the two is chosen once for a shape. cuDNN wants the weights as
+// as conv_algorithms_cuda.h chooses. cuDNN wants the weights as
 // [oc, kh, kw, c], so they are reordered into the workspace before a call, and
 // their gradient back after it. Weights with one tap, or of one channel, lie
 // the same in both orders.
@@ -8,125 +7,12 @@
 
 #include "gpuopt/ops/channel_sums_cuda.h"
 #include "gpuopt/ops/conv.h"
-#include "gpuopt/ops/conv_legacy_cuda.h"
-#include "gpuopt/ops/conv_plan_cuda.h"
+#include "gpuopt/ops/conv_algorithms_cuda.h"
 #include "gpuopt/settings/conv_calls.h"
-
-#include <optional>
-#include <unordered_map>
 
 namespace gpuopt {
 
 namespace detail {
-
-template <class T>
-constexpr cudnnDataType_t cudnn_type() {
-  if constexpr (std::is_same_v<T, double>)
-    return CUDNN_DATA_DOUBLE;
-  else if constexpr (std::is_same_v<T, float>)
-    return CUDNN_DATA_FLOAT;
-  else if constexpr (std::is_same_v<T, f16>)
-    return CUDNN_DATA_HALF;
-  else
-    return CUDNN_DATA_BFLOAT16;
-}
-
-// The key of the choice for a convolution: all that it depends on.
-struct ConvKey {
-  ConvShape shape;
-  int64_t kind, type;
-  int64_t allows_tf32, adds_bias, adds_sums;
-  int64_t alignment; // of all tensors, in bytes
-};
-
-// A plan or an older call, and whether it adds up channels, if it is to.
-struct Conv {
-  bool adds_sums = true;
-#ifdef GPUOPT_HAS_CUDNN_PLANS
-  std::optional<CudnnPlan> plan;
-#endif
-  std::optional<LegacyConv> legacy;
-};
-
-// 92800 is 9.28.0.
-inline std::string cudnn_version_text(size_t version) {
-  return std::to_string(version / 10000) + "." +
-         std::to_string(version / 100 % 100) + "." +
-         std::to_string(version % 100);
-}
-
-// A program may call what an older library lacks.
-inline void check_cudnn_version() {
-  if (cudnnGetVersion() < size_t(CUDNN_VERSION))
-    throw Error("this program was built with cuDNN " +
-                cudnn_version_text(CUDNN_VERSION) + ", but finds " +
-                cudnn_version_text(cudnnGetVersion()) +
-                " when it runs; install the newer one, or build with the "
-                "older one");
-}
-
-class Cudnn {
-public:
-  Cudnn() { CHECK_CUDNN(cudnnCreate(&handle)); }
-  ~Cudnn() {
-    for (auto &[content, c] : by_content)
-      if (c.legacy)
-        destroy_legacy_conv(*c.legacy);
-    by_content.clear();
-    cudnnDestroy(handle);
-  }
-  Cudnn(const Cudnn &) = delete;
-  Cudnn &operator=(const Cudnn &) = delete;
-
-  // Returns what was chosen for a convolution, or chooses it, within `room`
-  // bytes of workspace.
-  const Conv &conv(const ConvKey &key, size_t room) {
-    const std::string content = content_of(key);
-    auto found = by_content.find(content);
-    if (found == by_content.end())
-      found = by_content.emplace(content, choose_conv(key, room)).first;
-    return found->second;
-  }
-
-  cudnnHandle_t handle;
-
-private:
-  // Where there is no plan that adds up channels, there may be one without.
-  Conv choose_conv(const ConvKey &key, size_t room) {
-    Conv chosen;
-    std::string reason;
-#ifdef GPUOPT_HAS_CUDNN_PLANS
-    const ConvGraph graph{key.shape,       key.kind,      key.type,
-                          key.allows_tf32, key.alignment, key.adds_sums};
-    if (!key.adds_bias) {
-      CudnnPlanResult planned =
-          plan_convolution(PlanDevice(handle), graph, int64_t(room));
-      chosen.plan = planned.plan;
-      reason = planned.reason;
-    }
-    if (chosen.plan)
-      return chosen;
-#endif
-    if (key.adds_sums) {
-      ConvKey without_sums = key;
-      without_sums.adds_sums = 0;
-      chosen = choose_conv(without_sums, room);
-      chosen.adds_sums = false;
-      return chosen;
-    }
-    try {
-      chosen.legacy =
-          make_legacy_conv(handle, key.shape, key.kind,
-                           cudnnDataType_t(key.type), key.allows_tf32, room);
-    } catch (const Error &error) {
-      throw Error(error.what() +
-                  (reason.empty() ? "" : "; it has no plan either: " + reason));
-    }
-    return chosen;
-  }
-
-  std::unordered_map<std::string, Conv> by_content;
-};
 
 inline void run_conv(cudnnHandle_t handle, const Conv &c, int64_t kind,
                      const ConvTensors &tensors, void *workspace) {
@@ -187,14 +73,7 @@ struct ConvCall {
     const auto weight_bytes = size_t(conv_weight_bytes(count, sizeof(T)));
     in_workspace = reinterpret_cast<T *>(ctx.workspace(weight_bytes));
     workspace = ctx.workspace(weight_bytes) + weight_bytes;
-    const ConvKey key{s,
-                      kind,
-                      cudnn_type<T>(),
-                      ctx.allows_tf32 && std::is_same_v<T, float>,
-                      extras.bias != nullptr,
-                      extras.sum != nullptr,
-                      alignment()};
-    conv = &dnn.conv(key, ctx.workspace_bytes() - weight_bytes);
+    room = ctx.workspace_bytes() - weight_bytes;
     CHECK_CUDNN(cudnnSetStream(dnn.handle, ctx.stream));
   }
   // Returns what the pointers of all tensors are multiples of.
@@ -207,11 +86,17 @@ struct ConvCall {
   }
   // Computes the tensor that `kind` says from weights in cuDNN's order.
   void run(const T *weights) {
-    ConvTensors tensors{x, weights, y};
-    if (conv->adds_sums) {
-      tensors.sum = extras.sum;
-      tensors.sum_of_squares = extras.sum_of_squares;
-    }
+    const ConvKey key{shape,
+                      kind,
+                      cudnn_type<T>(),
+                      ctx.allows_tf32 && std::is_same_v<T, float>,
+                      extras.bias != nullptr,
+                      extras.sum != nullptr,
+                      alignment()};
+    ConvTensors tensors{x, weights, y, extras.sum, extras.sum_of_squares};
+    conv = &dnn.conv(ctx, key, tensors, workspace, room);
+    if (!conv->adds_sums)
+      tensors.sum = tensors.sum_of_squares = nullptr;
     run_conv(dnn.handle, *conv, kind, tensors, workspace);
   }
   // Returns the weights in cuDNN's order.
@@ -233,10 +118,11 @@ struct ConvCall {
   const T *x, *y;
   const ConvExtras<T> extras;
   const bool reorders;
-  const Conv *conv;
+  const Conv *conv = nullptr; // what run() has called
   int64_t count;
   T *in_workspace;
   void *workspace;
+  size_t room; // of the workspace, in bytes
 };
 
 } // namespace detail

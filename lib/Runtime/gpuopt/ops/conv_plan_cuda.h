@@ -146,11 +146,10 @@ inline CudnnDescriptor operation_graph_of(const ConvGraph &graph,
 
 } // namespace detail
 
-// Returns the plan of the first engine of cuDNN's heuristic that may be taken
-// and needs at most `workspace_limit` bytes.
-inline CudnnPlanResult plan_convolution(const PlanDevice &device,
-                                        const ConvGraph &graph,
-                                        int64_t workspace_limit) {
+// Returns which engines may compute a convolution, in at most `workspace_limit`
+// bytes of workspace.
+inline EngineRules engine_rules_of(const ConvGraph &graph,
+                                   int64_t workspace_limit) {
   EngineRules rules;
   rules.may_round_to_tf32 = graph.type != CUDNN_DATA_FLOAT || graph.allows_tf32;
   rules.workspace_limit = workspace_limit;
@@ -158,8 +157,38 @@ inline CudnnPlanResult plan_convolution(const PlanDevice &device,
   // tensor cores. Their kernels for Hopper add up by atomics (REDG.E.ADD.F32),
   // in an order that changes from run to run.
   rules.must_have_notes = graph.adds_sums;
-  return plan_graph(device, rules,
+  return rules;
+}
+
+// Returns the plan of the first engine of cuDNN's heuristic that may be taken
+// and needs at most `workspace_limit` bytes.
+inline CudnnPlanResult plan_convolution(const PlanDevice &device,
+                                        const ConvGraph &graph,
+                                        int64_t workspace_limit) {
+  return plan_graph(device, engine_rules_of(graph, workspace_limit),
                     [&] { return detail::operation_graph_of(graph, device); });
+}
+
+// So many plans are timed, at most, to choose the fastest.
+constexpr size_t kTimedPlans = 8;
+
+// Returns the plans of the first `most` of such engines.
+inline CudnnPlansResult plans_of_convolution(const PlanDevice &device,
+                                             const ConvGraph &graph,
+                                             int64_t workspace_limit,
+                                             size_t most) {
+  return plans_of_graph(
+      device, engine_rules_of(graph, workspace_limit), most,
+      [&] { return detail::operation_graph_of(graph, device); });
+}
+
+// Returns the plan that has the name, of a plan that was made earlier.
+inline CudnnPlanResult find_convolution_plan(const PlanDevice &device,
+                                             const ConvGraph &graph,
+                                             int64_t workspace_limit,
+                                             const std::string &name) {
+  return find_plan(device, engine_rules_of(graph, workspace_limit), name,
+                   [&] { return detail::operation_graph_of(graph, device); });
 }
 
 // Enqueues a convolution in the handle's stream.

@@ -75,6 +75,9 @@ inline constexpr auto attribute_type(cudnnReduceTensorOp_t) {
 inline constexpr auto attribute_type(cudnnBackendHeurMode_t) {
   return CUDNN_TYPE_HEUR_MODE;
 }
+inline constexpr auto attribute_type(cudnnBackendKnobType_t) {
+  return CUDNN_TYPE_KNOB_TYPE;
+}
 inline constexpr auto attribute_type(cudnnBackendNumericalNote_t) {
   return CUDNN_TYPE_NUMERICAL_NOTE;
 }
@@ -160,13 +163,15 @@ public:
         get(), name, detail::attribute_type(T()), 1, &count, &value));
     return value;
   }
-  // Returns the descriptors that an attribute has, which are of one type.
+  // Returns the descriptors that an attribute has, which are of one type: as
+  // many as cuDNN counts, or `most` at most where it does not count them.
   std::vector<CudnnDescriptor>
   get_descriptors(cudnnBackendAttributeName_t name,
-                  cudnnBackendDescriptorType_t type) const {
-    int64_t count = 0;
-    CHECK_CUDNN(cudnnBackendGetAttribute(
-        get(), name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, &count, nullptr));
+                  cudnnBackendDescriptorType_t type, int64_t most = 0) const {
+    int64_t count = most;
+    if (most == 0)
+      CHECK_CUDNN(cudnnBackendGetAttribute(
+          get(), name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, &count, nullptr));
     std::vector<CudnnDescriptor> found;
     std::vector<cudnnBackendDescriptor_t> pointers;
     for (int64_t i = 0; i < count; i++) {

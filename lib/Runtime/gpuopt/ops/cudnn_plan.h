@@ -1,5 +1,6 @@
 // Makes cuDNN's plans. A plan says how cuDNN computes a graph: by which engine
-// (a family of kernels) and in how much workspace.
+// (a family of kernels), with which of its knobs' values, and in how much
+// workspace.
 //
 // It is made for a device that is there, or, without a GPU, for the
 // description of one. Only engines that always give the same bits are taken.
@@ -57,6 +58,35 @@ struct CudnnOperands {
   }
 };
 
+namespace detail {
+
+// Returns the number that cuDNN gives the engine of a configuration among those
+// of the graph.
+inline int64_t engine_of(const CudnnDescriptor &configuration) {
+  const auto engines = configuration.get_descriptors(
+      CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+  return engines.at(0).get<int64_t>(CUDNN_ATTR_ENGINE_GLOBAL_INDEX);
+}
+
+// Returns "engine 62, knobs 2=4 13=0": what tells a configuration from the
+// others that the same version of cuDNN proposes for a graph.
+inline std::string name_of(const CudnnDescriptor &configuration) {
+  std::string name = "engine " + std::to_string(engine_of(configuration));
+  const auto knobs = configuration.get_descriptors(
+      CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR,
+      CUDNN_KNOB_TYPE_COUNTS);
+  for (const CudnnDescriptor &knob : knobs) {
+    const auto type =
+        knob.get<cudnnBackendKnobType_t>(CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE);
+    const auto value = knob.get<int64_t>(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE);
+    name += (&knob == knobs.data() ? ", knobs " : " ") +
+            std::to_string(int(type)) + "=" + std::to_string(value);
+  }
+  return name;
+}
+
+} // namespace detail
+
 class CudnnPlan {
 public:
   explicit CudnnPlan(const CudnnDescriptor &finalized)
@@ -64,15 +94,9 @@ public:
         bytes(plan.get<int64_t>(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE)) {}
 
   int64_t workspace_bytes() const { return bytes; }
-  // The number that cuDNN gives the engine among those of the graph.
-  int64_t engine() const {
-    const auto configurations =
-        plan.get_descriptors(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
-                             CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
-    const auto engines = configurations.at(0).get_descriptors(
-        CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
-    return engines.at(0).get<int64_t>(CUDNN_ATTR_ENGINE_GLOBAL_INDEX);
-  }
+  int64_t engine() const { return detail::engine_of(configuration()); }
+  // Returns the name of the engine and its knobs, for find_plan.
+  std::string name() const { return detail::name_of(configuration()); }
   // The text from which read_cudnn_plan makes the same plan, for the same
   // version of cuDNN.
   std::string serialize() const {
@@ -93,6 +117,13 @@ public:
   }
 
 private:
+  CudnnDescriptor configuration() const {
+    return plan
+        .get_descriptors(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
+                         CUDNN_BACKEND_ENGINECFG_DESCRIPTOR)
+        .at(0);
+  }
+
   CudnnDescriptor plan;
   int64_t bytes;
 };
@@ -100,6 +131,12 @@ private:
 // A plan, or why there is none.
 struct CudnnPlanResult {
   std::optional<CudnnPlan> plan;
+  std::string reason;
+};
+
+// Plans, the one that cuDNN takes for the fastest first, or why there are none.
+struct CudnnPlansResult {
+  std::vector<CudnnPlan> plans;
   std::string reason;
 };
 
@@ -187,30 +224,79 @@ inline CudnnPlanResult try_engine(const CudnnDescriptor &configuration,
                             human_bytes(double(found.workspace_bytes()))};
 }
 
-} // namespace detail
-
-// Returns the plan of the first engine of cuDNN's heuristic that the rules
-// allow, for the graph whose descriptor `make_graph()` returns. Throws where
-// cuDNN fails for another reason than that it cannot compute the graph.
-template <class MakeGraph>
-CudnnPlanResult plan_graph(const PlanDevice &device, const EngineRules &rules,
-                           const MakeGraph &make_graph) {
-  CudnnPlanResult result{std::nullopt, "cuDNN proposes no engine"};
+// Calls `visit` with the engines that cuDNN proposes for the graph whose
+// descriptor `make_graph()` returns, the fastest by its estimate first, until
+// it returns true. Returns why cuDNN refuses the graph, if it does. Throws
+// where cuDNN fails for another reason than that it cannot compute the graph.
+template <class MakeGraph, class Visit>
+std::string visit_engines(const PlanDevice &device, const MakeGraph &make_graph,
+                          const Visit &visit) {
   try {
     const CudnnDescriptor graph = make_graph();
     for (auto mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK})
       for (const CudnnDescriptor &configuration :
-           detail::propose_engines(graph, device, mode)) {
-        result = detail::try_engine(configuration, rules);
-        if (result.plan)
-          return result;
-      }
+           propose_engines(graph, device, mode))
+        if (visit(configuration))
+          return "";
   } catch (const CudnnError &refused) {
     if (!is_refusal(refused.status))
       throw Error(std::string(refused.what()) +
                   ", which says: " + last_cudnn_message());
-    result.reason = last_cudnn_message() + ": " + refused.what();
+    return last_cudnn_message() + ": " + refused.what();
   }
+  return "";
+}
+
+} // namespace detail
+
+// Returns the plans of the first `most` engines of cuDNN's heuristic that the
+// rules allow, and, if there is none, why.
+template <class MakeGraph>
+CudnnPlansResult plans_of_graph(const PlanDevice &device,
+                                const EngineRules &rules, size_t most,
+                                const MakeGraph &make_graph) {
+  CudnnPlansResult result{{}, "cuDNN proposes no engine"};
+  const std::string refusal = detail::visit_engines(
+      device, make_graph, [&](const CudnnDescriptor &configuration) {
+        const CudnnPlanResult tried = detail::try_engine(configuration, rules);
+        if (tried.plan)
+          result.plans.push_back(*tried.plan);
+        else
+          result.reason = tried.reason;
+        return result.plans.size() == most;
+      });
+  if (!refusal.empty())
+    result.reason = refusal;
+  return result;
+}
+
+// Returns the plan of the first engine of cuDNN's heuristic that the rules
+// allow.
+template <class MakeGraph>
+CudnnPlanResult plan_graph(const PlanDevice &device, const EngineRules &rules,
+                           const MakeGraph &make_graph) {
+  const CudnnPlansResult found = plans_of_graph(device, rules, 1, make_graph);
+  if (found.plans.empty())
+    return {std::nullopt, found.reason};
+  return {found.plans.front(), ""};
+}
+
+// Returns the plan that has the name, if cuDNN proposes its engine and the
+// rules allow it.
+template <class MakeGraph>
+CudnnPlanResult find_plan(const PlanDevice &device, const EngineRules &rules,
+                          const std::string &name,
+                          const MakeGraph &make_graph) {
+  CudnnPlanResult result{std::nullopt, "cuDNN does not propose '" + name + "'"};
+  const std::string refusal = detail::visit_engines(
+      device, make_graph, [&](const CudnnDescriptor &configuration) {
+        if (detail::name_of(configuration) != name)
+          return false;
+        result = detail::try_engine(configuration, rules);
+        return true;
+      });
+  if (!refusal.empty())
+    result.reason = refusal;
   return result;
 }
 

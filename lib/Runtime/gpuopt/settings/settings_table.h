@@ -260,9 +260,9 @@ inline constexpr SettingInfo kRunSettings[] = {
         "numbers nearer to it than 1.2e-38, which processors are slow with")),
     detail::shared(detail::run(
         "autotune", &detail::S::autotune, {},
-        "the choice of a library's algorithms for products, and of "
-        "attention's library, by their time in the first step, on CUDA; "
-        "without it, the library's heuristic chooses")),
+        "the choice of a library's algorithms for products and "
+        "convolutions, and of attention's library, by their time in the "
+        "first step, on CUDA; without it, the library's heuristic chooses")),
     detail::shared(detail::file(
         "autotune-file", &detail::S::autotune_file, kRunning,
         "where these choices are kept, for the same bits in the next "
