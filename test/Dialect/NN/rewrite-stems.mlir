@@ -23,13 +23,13 @@ func.func @signal(%x: tensor<8x1x16x2xf32>, %w: tensor<16x2x1x4xf32>) -> tensor<
   return %0 : tensor<8x1x4x16xf32>
 }
 
-// Windows that overlap or are padded stay a convolution, of eight channels.
+// Windows that overlap or are padded stay a convolution, of four channels.
 // CHECK-LABEL: func.func @windows(
 // CHECK-SAME: %[[X:.*]]: tensor<8x32x32x3xf32>, %[[W:.*]]: tensor<64x3x7x7xf32>
-// CHECK-DAG: %[[WEIGHTS:.*]] = nn.pad %[[W]] low [0, 0, 0, 0] high [0, 5, 0, 0] interior [0, 0, 0, 0] value 0.000000e+00
-// CHECK-DAG: %[[INDEX:.*]] = nn.iota dim 3 : tensor<8x32x32x8xi64>
-// CHECK-DAG: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : tensor<8x32x32x8xf32>
-// CHECK-DAG: %[[TWO:.*]] = arith.constant dense<2> : tensor<8x32x32x8xi64>
+// CHECK-DAG: %[[WPADDEDS:.*]] = nn.pad %[[W]] low [0, 0, 0, 0] high [0, 1, 0, 0] interior [0, 0, 0, 0] value 0.000000e+00
+// CHECK-DAG: %[[INDEX:.*]] = nn.iota dim 3 : tensor<8x32x32x4xi64>
+// CHECK-DAG: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : tensor<8x32x32x4xf32>
+// CHECK-DAG: %[[TWO:.*]] = arith.constant dense<2> : tensor<8x32x32x4xi64>
 // CHECK: %[[FIRST:.*]] = nn.slice %[[X]] [0, 0, 0, 0] [8, 32, 32, 1]
 // CHECK: %[[REPEATED:.*]] = nn.broadcast %[[FIRST]]
 // CHECK: arith.select %{{.*}}, %[[REPEATED]], %[[ZERO]]
@@ -37,8 +37,8 @@ func.func @signal(%x: tensor<8x1x16x2xf32>, %w: tensor<16x2x1x4xf32>) -> tensor<
 // CHECK: %[[LAST:.*]] = nn.slice %[[X]] [0, 0, 0, 2] [8, 32, 32, 1]
 // CHECK: %[[IS_LAST:.*]] = arith.cmpi eq, %[[INDEX]], %[[TWO]]
 // CHECK: %[[REPEATED_LAST:.*]] = nn.broadcast %[[LAST]]
-// CHECK: %[[EIGHT:.*]] = arith.select %[[IS_LAST]], %[[REPEATED_LAST]]
-// CHECK: nn.conv %[[EIGHT]], %[[WEIGHTS]] strides [2, 2] pads [3, 3, 3, 3]
+// CHECK: %[[PADDED:.*]] = arith.select %[[IS_LAST]], %[[REPEATED_LAST]]
+// CHECK: nn.conv %[[PADDED]], %[[WPADDEDS]] strides [2, 2] pads [3, 3, 3, 3]
 func.func @windows(%x: tensor<8x32x32x3xf32>, %w: tensor<64x3x7x7xf32>) -> tensor<8x16x16x64xf32> {
   %0 = nn.conv %x, %w strides [2, 2] pads [3, 3, 3, 3] dilations [1, 1] groups 1 : tensor<8x32x32x3xf32>, tensor<64x3x7x7xf32>
   return %0 : tensor<8x16x16x64xf32>
@@ -46,7 +46,7 @@ func.func @windows(%x: tensor<8x32x32x3xf32>, %w: tensor<64x3x7x7xf32>) -> tenso
 
 // The last pixels are in no window.
 // CHECK-LABEL: func.func @rest
-// CHECK: nn.conv {{.*}} : tensor<8x33x32x8xf32>
+// CHECK: nn.conv {{.*}} : tensor<8x33x32x4xf32>
 func.func @rest(%x: tensor<8x33x32x3xf32>, %w: tensor<64x3x4x4xf32>) -> tensor<8x8x8x64xf32> {
   %0 = nn.conv %x, %w strides [4, 4] pads [0, 0, 0, 0] dilations [1, 1] groups 1 : tensor<8x33x32x3xf32>, tensor<64x3x4x4xf32>
   return %0 : tensor<8x8x8x64xf32>
@@ -54,20 +54,29 @@ func.func @rest(%x: tensor<8x33x32x3xf32>, %w: tensor<64x3x4x4xf32>) -> tensor<8
 
 // Rows of 12 elements are no whole vectors.
 // CHECK-LABEL: func.func @small_windows
-// CHECK: nn.conv {{.*}} : tensor<8x32x32x8xf32>, tensor<64x8x2x2xf32>
+// CHECK: nn.conv {{.*}} : tensor<8x32x32x4xf32>, tensor<64x4x2x2xf32>
 func.func @small_windows(%x: tensor<8x32x32x3xf32>, %w: tensor<64x3x2x2xf32>) -> tensor<8x16x16x64xf32> {
   %0 = nn.conv %x, %w strides [2, 2] pads [0, 0, 0, 0] dilations [1, 1] groups 1 : tensor<8x32x32x3xf32>, tensor<64x3x2x2xf32>
   return %0 : tensor<8x16x16x64xf32>
 }
 
+// More than four channels become eight.
+// CHECK-LABEL: func.func @five_channels
+// CHECK: nn.conv {{.*}} : tensor<8x32x32x8xf32>, tensor<64x8x3x3xf32>
+func.func @five_channels(%x: tensor<8x32x32x5xf32>, %w: tensor<64x5x3x3xf32>) -> tensor<8x30x30x64xf32> {
+  %0 = nn.conv %x, %w strides [1, 1] pads [0, 0, 0, 0] dilations [1, 1] groups 1 : tensor<8x32x32x5xf32>, tensor<64x5x3x3xf32>
+  return %0 : tensor<8x30x30x64xf32>
+}
+
 // Zeros would be most of what is read, or there is a vector of channels already, or more.
 // CHECK-LABEL: func.func @few_and_many
-// CHECK-COUNT-3: nn.conv %arg{{[012]}}, %arg
-func.func @few_and_many(%a: tensor<8x32x32x2xf32>, %b: tensor<8x32x32x8xf32>, %c: tensor<8x32x32x9xf32>, %v: tensor<64x2x3x3xf32>, %w: tensor<64x8x3x3xf32>, %u: tensor<64x9x3x3xf32>) -> (tensor<8x30x30x64xf32>, tensor<8x30x30x64xf32>, tensor<8x30x30x64xf32>) {
+// CHECK-COUNT-4: nn.conv %arg{{[0123]}}, %arg
+func.func @few_and_many(%a: tensor<8x32x32x2xf32>, %b: tensor<8x32x32x8xf32>, %c: tensor<8x32x32x9xf32>, %d: tensor<8x32x32x4xf32>, %v: tensor<64x2x3x3xf32>, %w: tensor<64x8x3x3xf32>, %u: tensor<64x9x3x3xf32>, %t: tensor<64x4x3x3xf32>) -> (tensor<8x30x30x64xf32>, tensor<8x30x30x64xf32>, tensor<8x30x30x64xf32>, tensor<8x30x30x64xf32>) {
   %0 = nn.conv %a, %v strides [1, 1] pads [0, 0, 0, 0] dilations [1, 1] groups 1 : tensor<8x32x32x2xf32>, tensor<64x2x3x3xf32>
   %1 = nn.conv %b, %w strides [1, 1] pads [0, 0, 0, 0] dilations [1, 1] groups 1 : tensor<8x32x32x8xf32>, tensor<64x8x3x3xf32>
   %2 = nn.conv %c, %u strides [1, 1] pads [0, 0, 0, 0] dilations [1, 1] groups 1 : tensor<8x32x32x9xf32>, tensor<64x9x3x3xf32>
-  return %0, %1, %2 : tensor<8x30x30x64xf32>, tensor<8x30x30x64xf32>, tensor<8x30x30x64xf32>
+  %3 = nn.conv %d, %t strides [1, 1] pads [0, 0, 0, 0] dilations [1, 1] groups 1 : tensor<8x32x32x4xf32>, tensor<64x4x3x3xf32>
+  return %0, %1, %2, %3 : tensor<8x30x30x64xf32>, tensor<8x30x30x64xf32>, tensor<8x30x30x64xf32>, tensor<8x30x30x64xf32>
 }
 
 // CHECK-LABEL: func.func @groups

@@ -22,7 +22,6 @@
 #include "gpuopt/Dialect/NN/IR/TensorBuilder.h"
 #include "gpuopt/Dialect/NN/Transforms/Passes.h"
 #include "mlir/IR/Matchers.h"
-#include <utility>
 
 namespace gpuopt::nn {
 #define GEN_PASS_DEF_REWRITESTEMS
@@ -36,8 +35,17 @@ using namespace gpuopt::nn;
 /// Tensor cores read vectors of so many numbers in half precision.
 static constexpr int64_t kVector = 8;
 
+/// The least vector that kernels for tensor cores load: what they multiply, and
+/// with it their time, grows with the channels.
+static constexpr int64_t kLeastVector = 4;
+
 /// With fewer channels, zeros would be most of what is read.
 static constexpr int64_t kLeastPaddedChannels = 3;
+
+/// Returns how many channels an image of a few gets.
+static int64_t paddedChannels(int64_t channels) {
+  return channels <= kLeastVector ? kLeastVector : kVector;
+}
 
 /// Returns whether a value follows from the inputs of the function and from
 /// constants, so that no parameter needs its gradient.
@@ -94,7 +102,8 @@ static Value multiplyPatches(ConvOp conv) {
 /// channels and one for the zeros.
 static Value withZeros(TensorBuilder &b, Value image) {
   SmallVector<int64_t> shape(b.shape(image));
-  int64_t channels = std::exchange(shape.back(), kVector);
+  int64_t channels = shape.back();
+  shape.back() = paddedChannels(channels);
   SmallVector<int64_t> offsets(shape.size(), 0), strides(shape.size(), 1),
       one(shape);
   one.back() = 1;
@@ -112,11 +121,13 @@ static Value withZeros(TensorBuilder &b, Value image) {
   return result;
 }
 
-/// Returns the convolution of eight channels, of which the last are zeros.
+/// Returns the convolution of a whole vector of channels, of which the last are
+/// zeros.
 static Value padChannels(ConvOp conv) {
   TensorBuilder b(conv.getLoc(), conv);
   SmallVector<int64_t> none(4, 0), zeros = none;
-  zeros[1] = kVector - TensorBuilder::shape(conv.getInput()).back();
+  int64_t channels = TensorBuilder::shape(conv.getInput()).back();
+  zeros[1] = paddedChannels(channels) - channels;
   Type element = TensorBuilder::type(conv.getWeights()).getElementType();
   Value weights = b.create<PadOp>(conv.getWeights(), none, zeros, none,
                                   b.getFloatAttr(element, 0));
@@ -146,7 +157,8 @@ private:
       replace(conv, multiplyPatches(conv));
       ++productCount;
     } else if (int64_t channels = TensorBuilder::shape(conv.getInput()).back();
-               channels >= kLeastPaddedChannels && channels < kVector) {
+               channels >= kLeastPaddedChannels && channels < kVector &&
+               channels != kLeastVector) {
       replace(conv, padChannels(conv));
       ++paddedCount;
     }
