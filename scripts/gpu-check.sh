@@ -11,7 +11,7 @@
 # usage: gpu-check.sh [--target cuda|host] [--report FILE.md] [--junit-xml FILE]
 #                     [--minutes 25] [--skip-timing] [--torch-modes default,max-autotune]
 #                     [--only losses,timing] [FOLDER...]
-#        gpu-check.sh --prepare FOLDER [--build] [MODEL[:PRECISION[@BUDGET]]...]
+#        gpu-check.sh --prepare FOLDER [--build] [MODEL[:PRECISION[@BUDGET[+offload]]]...]
 #
 # The report is build/gpu-check/report.md unless another file is named; FILE.json
 # lies beside it, and FILE.device.json. What tells most is done first, nothing is

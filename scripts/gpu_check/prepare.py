@@ -1,8 +1,8 @@
 """Makes programs for gpu-check.sh, with what PyTorch makes of their models.
 
-usage: prepare.py FOLDER [--build] [MODEL[:PRECISION[@BUDGET]]...]
+usage: prepare.py FOLDER [--build] [MODEL[:PRECISION[@BUDGET[+offload]]]...]
 
-FOLDER/MODEL-PRECISION[-BUDGET] holds what `gpuopt compile --target=cuda` wrote,
+FOLDER/MODEL-PRECISION[-BUDGET[-offload]] holds what `gpuopt compile --target=cuda` wrote,
 and in check/: the data as .npy, the model as a Python function of its parameters
 (reference.py), the losses of PyTorch's training in fp32 and the gradients of its
 first step, how to run it, and what the compiler estimates (check.json). Models
@@ -120,25 +120,33 @@ def expectations(case: models.Case, check: Path, steps: int) -> list[float]:
 
 @dataclasses.dataclass(frozen=True)
 class Order:
-    """A program to prepare: MODEL:PRECISION, with a memory budget or without one."""
+    """A program to prepare: MODEL:PRECISION, with a memory budget or without one;
+    within a budget, tensors may wait in the memory of the host."""
 
     model: str
     precision: str = "fp32"
     budget: str | None = None
+    offloads: bool = False
 
     @classmethod
     def parse(cls, text: str) -> "Order":
         model, _, rest = text.partition(":")
         precision, _, budget = rest.partition("@")
-        return cls(model, precision or "fp32", budget or None)
+        budget, _, offload = budget.partition("+")
+        if offload not in ("", "offload"):
+            raise ValueError(f"expected MODEL:PRECISION@BUDGET+offload, but got '+{offload}' in '{text}'")
+        return cls(model, precision or "fp32", budget or None, bool(offload))
 
     @property
     def folder(self) -> str:
-        return "-".join(part for part in (self.model, self.precision, self.budget) if part)
+        parts = (self.model, self.precision, self.budget, "offload" if self.offloads else None)
+        return "-".join(part for part in parts if part)
 
     def flags(self, batch: int) -> list[str]:
         budget = [f"--memory-budget={self.budget}"] if self.budget else []
-        return [f"--batch-size={batch}", f"--precision={self.precision}", "--target=cuda", "--device=h200", *budget]
+        offload = ["--allow-offload"] if self.offloads else []
+        common = [f"--batch-size={batch}", f"--precision={self.precision}", "--target=cuda", "--device=h200"]
+        return common + budget + offload
 
 
 def large_batches() -> dict[str, int]:
