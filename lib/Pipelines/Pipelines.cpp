@@ -265,8 +265,9 @@ static void addPrecision(OpPassManager &passes, const PipelineOptions &options,
   passes.addPass(kernels::createMarkFastMath());
   // Which matrices are in half precision is known, and so which rows libraries
   // would read slowly. Pads count in all sizes from here on.
-  passes.addPass(
-      kernels::createPadRows(withKernelDevice(options.padRows, options)));
+  kernels::PadRowsOptions padRows = withKernelDevice(options.padRows, options);
+  padRows.allowsTf32 = options.schedule.allowsTf32;
+  passes.addPass(kernels::createPadRows(padRows));
   // Rows lie elsewhere now: what calls can read and write is checked again.
   passes.addPass(createVerifyClusters());
   // The library adds up the columns of what it has made where it multiplies

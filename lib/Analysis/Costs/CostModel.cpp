@@ -83,8 +83,9 @@ static void addProduct(Operation *op, const DeviceModel &device, OpWork &work) {
   std::optional<ProductCalls> calls = productCallsOf(op);
   if (!calls)
     return;
-  bool isHalf = work.elementType.getIntOrFloatBitWidth() == 16;
-  work.launches = double(calls->calls + (isHalf ? calls->endCalls : 0));
+  int64_t ends =
+      wantsAlignedRows(work.elementType, device) ? calls->endCalls : 0;
+  work.launches = double(calls->calls + ends);
   work.tileShare = shareOfFullTiles(*calls, device);
   work.hasAlignedRows = calls->hasAlignedRows;
 }
@@ -199,8 +200,8 @@ static double secondsOfProducts(const OpWork &work, const DeviceModel &device) {
     return 0;
   bool isHalf = work.elementType.getIntOrFloatBitWidth() == 16;
   double share = work.tileShare;
-  if (isHalf && !work.hasAlignedRows)
-    share *= kShareOfUnalignedRows;
+  if (!work.hasAlignedRows && wantsAlignedRows(work.elementType, device))
+    share *= isHalf ? kShareOfUnalignedRows : kShareOfUnalignedTf32Rows;
   if (isHalf && work.isOwnProduct)
     share *= device.ownProductShare;
   return work.operations / (productsPerSecond(work, device) * share);

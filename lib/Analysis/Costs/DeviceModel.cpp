@@ -345,8 +345,10 @@ Expected<DeviceModel> gpuopt::loadDeviceModel(StringRef nameOrFile,
   Expected<DeviceModel> model = loadDeviceModel(nameOrFile);
   if (!model)
     return model;
-  if (allowsTf32)
+  if (allowsTf32) {
+    model->multipliesInTf32 = model->hasWarps();
     model->f32ProductsPerSecond = model->tf32ProductsPerSecond;
+  }
   if (profileCosts.empty())
     return model;
   auto measured = MeasuredCosts::load(profileCosts);

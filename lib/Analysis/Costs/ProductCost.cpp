@@ -9,6 +9,7 @@
 
 #include "gpuopt/Analysis/Memory/Buffers.h"
 #include "gpuopt/Dialect/NN/IR/ProductLayout.h"
+#include "gpuopt/Support/TensorType.h"
 
 using namespace mlir;
 using namespace gpuopt;
@@ -28,21 +29,27 @@ static bool walksAsOne(const std::array<int64_t, 4> &strides, int64_t inner) {
   return strides[0] == strides[1] * inner;
 }
 
-/// Whether products are fast on a matrix with these strides, of which the last
-/// two are those of rows and columns.
-static bool hasAlignedRows(const std::array<int64_t, 4> &strides, int64_t rows,
-                           int64_t columns) {
-  return has_even_rows(rows, columns, strides[2], strides[3]);
+/// Whether products are fast on all three matrices, whose last two strides are
+/// those of rows and columns.
+static bool haveEvenRows(const ProductLayout &layout, int64_t even) {
+  auto hasEvenRows = [&](const std::array<int64_t, 4> &strides, int64_t rows,
+                         int64_t columns) {
+    return has_even_rows(rows, columns, strides[2], strides[3], even);
+  };
+  return hasEvenRows(layout.a, layout.m, layout.k) &&
+         hasEvenRows(layout.b, layout.k, layout.n) &&
+         hasEvenRows(layout.c, layout.m, layout.n);
 }
 
 /// Returns how many of m, n and k have odd ends, as Runtime/gpuopt/ops/gemm.h
 /// cuts them.
-static int64_t oddEndsOf(const ProductLayout &layout) {
+static int64_t oddEndsOf(const ProductLayout &layout,
+                         int64_t even = kEvenElements) {
   bool aByRows = layout.a[3] == 1, bByRows = layout.b[3] == 1,
        cByRows = layout.c[3] == 1;
-  return (odd_end(layout.k, aByRows || !bByRows) != 0) +
-         (odd_end(layout.m, !aByRows || !cByRows) != 0) +
-         (odd_end(layout.n, bByRows || cByRows) != 0);
+  return (odd_end(layout.k, aByRows || !bByRows, even) != 0) +
+         (odd_end(layout.m, !aByRows || !cByRows, even) != 0) +
+         (odd_end(layout.n, bByRows || cByRows, even) != 0);
 }
 
 std::optional<ProductCalls> gpuopt::productCallsOf(Operation *op) {
@@ -65,9 +72,14 @@ std::optional<ProductCalls> gpuopt::productCallsOf(Operation *op) {
                                  });
   calls.calls = isOneBatch ? 1 : outer;
   calls.batch = isOneBatch ? outer * inner : inner;
-  bool areAligned = hasAlignedRows(layout->a, layout->m, layout->k) &&
-                    hasAlignedRows(layout->b, layout->k, layout->n) &&
-                    hasAlignedRows(layout->c, layout->m, layout->n);
+  // Floats need no call for an end that is even for them.
+  if (tensorType(op->getOperand(0)).getElementType().isF32() &&
+      haveEvenRows(*layout, kEvenFloats) &&
+      oddEndsOf(*layout, kEvenFloats) == 0) {
+    calls.hasAlignedRows = true;
+    return calls;
+  }
+  bool areAligned = haveEvenRows(*layout, kEvenElements);
   // As Runtime/gpuopt/ops/gemm_cuda.h cuts them: where there is no epilogue.
   auto contract = dyn_cast<nn::ContractOp>(op);
   bool canCut = outer * inner == 1 && contract && !contract.getBias();
@@ -75,6 +87,11 @@ std::optional<ProductCalls> gpuopt::productCallsOf(Operation *op) {
   calls.hasAlignedRows = areAligned && (ends == 0 || canCut);
   calls.endCalls = areAligned && canCut ? ends : 0;
   return calls;
+}
+
+bool gpuopt::wantsAlignedRows(Type elementType, const DeviceModel &device) {
+  return elementType.getIntOrFloatBitWidth() == 16 ||
+         (elementType.isF32() && device.multipliesInTf32);
 }
 
 //===----------------------------------------------------------------------===//

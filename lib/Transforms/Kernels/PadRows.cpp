@@ -5,22 +5,23 @@
 //
 //===----------------------------------------------------------------------===//
 
-// A product in half precision runs at half the rate where rows of one of its
-// matrices do not begin at multiples of 16 bytes, as those of 50,257 logits,
-// and kernels take such rows element by element. Here these tensors get a row
-// pitch (Support/RowPitch.h): rows begin further apart, and nobody uses what
-// lies between them. The pass runs after precisions are chosen and before
-// results are put in the place of operands. Only tensors whose makers and
-// readers are kernels and products can have a pitch: other calls, updates and
-// outputs want dense tensors. The pass first pads all rows that could have one,
-// and then makes those dense again whose pad gains nothing by the estimates of
-// their ops. It tries a parameter's copy in half precision in the same way, by
-// a cast of the parameter in its place.
+// A product in half precision or TF32 runs at half the rate, or less, where
+// rows of one of its matrices do not begin at multiples of 16 bytes, as those
+// of 50,257 logits, and kernels take such rows element by element. Here these
+// tensors get a row pitch (Support/RowPitch.h): rows begin further apart, and
+// nobody uses what lies between them. The pass runs after precisions are chosen
+// and before results are put in the place of operands. Only tensors whose
+// makers and readers are kernels and products can have a pitch: other calls,
+// updates and outputs want dense tensors. The pass first pads all rows that
+// could have one, and then makes those dense again whose pad gains nothing by
+// the estimates of their ops. It tries a parameter's copy in half precision in
+// the same way, by a cast of the parameter in its place.
 //
 //===----------------------------------------------------------------------===//
 
 #include "WarpDevicePass.h"
 #include "gpuopt/Analysis/Costs/CostModel.h"
+#include "gpuopt/Analysis/Costs/ProductCost.h"
 #include "gpuopt/Analysis/Memory/Buffers.h"
 #include "gpuopt/Analysis/Memory/InPlaceResults.h"
 #include "gpuopt/Analysis/Origins.h"
@@ -48,9 +49,9 @@ static bool isHalfProduct(Operation *op) {
   return product && tensorType(product.getLhs()).getElementTypeBitWidth() == 16;
 }
 
-/// Whether a tensor could have a pitch, and a product in half precision would
-/// be glad of it.
-static bool isCandidate(OpResult value) {
+/// Whether a tensor could have a pitch, and a product on tensor cores would be
+/// glad of it.
+static bool isCandidate(OpResult value, const DeviceModel &device) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type || !isa<FloatType>(type.getElementType()) || type.getRank() < 2 ||
       type.getNumElements() == 0 ||
@@ -60,7 +61,13 @@ static bool isCandidate(OpResult value) {
   auto product = dyn_cast<ContractOp>(maker);
   if (!isa<FusedOp>(maker) && (!product || product.getAccumulator()))
     return false;
-  return isHalfProduct(maker) || llvm::any_of(readersOf(value), isHalfProduct);
+  auto wantsPitch = [&](Operation *op) {
+    auto product = dyn_cast_or_null<ContractOp>(op);
+    return product &&
+           wantsAlignedRows(tensorType(product.getLhs()).getElementType(),
+                            device);
+  };
+  return wantsPitch(maker) || llvm::any_of(readersOf(value), wantsPitch);
 }
 
 /// Whether the makers and readers of a tensor can address its rows where they
@@ -97,7 +104,7 @@ public:
     auto places = placesInBlock();
     for (Operation &op : block)
       for (OpResult result : op.getResults())
-        if (isCandidate(result)) {
+        if (isCandidate(result, device)) {
           setRowPitch(result, pitchFor(rowSizeOf(tensorType(result))));
           padded.insert(result);
         }
@@ -284,6 +291,8 @@ public:
   using WarpDevicePass::WarpDevicePass;
 
 private:
+  bool multipliesInTf32() const override { return allowsTf32; }
+
   void runOn(const DeviceModel &device) override {
     llvm::StringSet<> recast;
     for (train::StepOp step : getOperation().getOps<train::StepOp>())

@@ -23,12 +23,15 @@ protected:
   /// Reads the options but `device`, on any device; reports those that are
   /// wrong.
   virtual mlir::LogicalResult readOptions() { return mlir::success(); }
+  /// Whether products of f32 are in TF32.
+  virtual bool multipliesInTf32() const { return false; }
   virtual void runOn(const DeviceModel &device) = 0;
 
 private:
   void runOnOperation() final {
     mlir::FailureOr<DeviceModel> model =
-        loadDeviceModel(this->getOperation(), this->device);
+        loadDeviceModel(this->getOperation(), this->device,
+                        /*profileCosts=*/"", multipliesInTf32());
     if (failed(model) || failed(readOptions()))
       return this->signalPassFailure();
     if (model->hasWarps())

@@ -1,6 +1,7 @@
 // RUN: gpuopt-opt %s --kernels-pad-rows=device=h200 | FileCheck %s
 // RUN: gpuopt-opt %s --kernels-pad-rows=device=h200 --kernels-mark-in-place | FileCheck %s --check-prefix=PLACE
 // RUN: gpuopt-opt %s --kernels-pad-rows | FileCheck %s --check-prefix=HOST
+// RUN: gpuopt-opt %s --kernels-pad-rows="device=h200 allows-tf32" | FileCheck %s --check-prefix=TF32
 // RUN: gpuopt-opt %s --kernels-pad-rows=device=h200 --remarks-filter=rows --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 
 // A processor reads any row at the same rate.
@@ -122,4 +123,25 @@ train.step @sum forward ("x" %x: tensor<4096x768xf16>, "w" %w: tensor<1009x768xf
   %two = nn.contract "tk,vk->tv" %x, %w plus %one : tensor<4096x768xf16>, tensor<1009x768xf16>, tensor<4096x1009xf16>
   %dx = nn.contract "tv,vk->tk" %two, %w : tensor<4096x1009xf16>, tensor<1009x768xf16>
   train.output "dx", %dx : tensor<4096x768xf16>
+}
+
+// Products of f32 run on tensor cores in TF32 alone. Rows of 100 floats begin at
+// multiples of 16 bytes, other than those of 100 halves.
+// CHECK-LABEL: train.step @floats
+// CHECK-NOT: row_pitch
+// TF32-LABEL: train.step @floats
+// TF32: nn.contract "tk,vk->tv" %{{.*}}, %{{.*}} row_pitch 1024 : tensor<4096x768xf32>, tensor<1009x768xf32>
+// TF32: nn.contract "tv,vk->tk" %{{.*}} : tensor<4096x1009xf32, {row_pitch = 1024 : i64}>, tensor<1009x768xf32>
+// TF32: nn.contract "tk,vk->tv" %{{[^ ]*}}, %{{[^ ]*}} : tensor<4096x768xf32>, tensor<100x768xf32>
+train.step @floats forward ("x" %x: tensor<4096x768xf32>, "w" %w: tensor<1009x768xf32>, "v" %v: tensor<100x768xf32>) {
+  %logits = nn.contract "tk,vk->tv" %x, %w : tensor<4096x768xf32>, tensor<1009x768xf32>
+  %dx = nn.contract "tv,vk->tk" %logits, %w : tensor<4096x1009xf32>, tensor<1009x768xf32>
+  %y = nn.contract "tk,vk->tv" %x, %v : tensor<4096x768xf32>, tensor<100x768xf32>
+  %z = nn.fused "tanh" %y : tensor<4096x100xf32> -> tensor<4096x100xf32> {
+  ^bb0(%a: tensor<4096x100xf32>):
+    %0 = math.tanh %a : tensor<4096x100xf32>
+    nn.yield %0 : tensor<4096x100xf32>
+  }
+  train.output "dx", %dx : tensor<4096x768xf32>
+  train.output "z", %z : tensor<4096x100xf32>
 }

@@ -77,6 +77,8 @@ struct DeviceModel {
   /// The share of the rates of products that kernels of our own reach. They
   /// use mma.sync; libraries use the instructions of newer devices as well.
   double ownProductShare = 1;
+  /// Whether products of f32 round their operands to TF32, for matrix units.
+  bool multipliesInTf32 = false;
   /// Empty where nobody measured: of built-in devices, and of files that people
   /// have written.
   std::optional<Calibration> calibration = std::nullopt;

@@ -46,6 +46,14 @@ double shareOfFullTiles(const ProductCalls &calls, const DeviceModel &device);
 /// about a third of the work.
 constexpr double kShareOfUnalignedRows = 0.5;
 
+/// The same of products in TF32: GPT-2's three with its vocabulary took 2.7
+/// to 5.2 times their estimates on an H200, on 2026-11-27.
+constexpr double kShareOfUnalignedTf32Rows = 0.3;
+
+/// Whether products of a type run on tensor cores of a device with warps, which
+/// are fast where rows begin at multiples of kEvenElements.
+bool wantsAlignedRows(mlir::Type elementType, const DeviceModel &device);
+
 } // namespace gpuopt
 
 #endif // GPUOPT_ANALYSIS_COSTS_PRODUCTCOST_H

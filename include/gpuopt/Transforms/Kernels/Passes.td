@@ -358,8 +358,8 @@ def HoistReaders : Pass<"kernels-hoist-readers"> {
 def PadRows : Pass<"kernels-pad-rows", "::mlir::ModuleOp"> {
   let summary = "Lays rows further apart where products read them faster";
   let description = [{
-    A matrix of a product in half precision whose rows do not begin at multiples
-    of 16 bytes gets a row pitch: the type says how far apart rows begin, and
+    A matrix of a product in half precision, or in TF32 with `allows-tf32`, whose rows
+    do not begin at multiples of 16 bytes gets a row pitch: the type says how far apart rows begin, and
     what is between them is undefined. A tensor stays dense if one of its readers
     is neither a kernel nor a product, if a result could no longer be written
     over an operand, if the pads would take more than a sixteenth of its memory,
@@ -381,6 +381,8 @@ def PadRows : Pass<"kernels-pad-rows", "::mlir::ModuleOp"> {
   let options = [
     Option<"device", "device", "std::string", "\"host\"",
            "device whose times are estimated: a built-in device model or a JSON file">,
+    Option<"allowsTf32", "allows-tf32", "bool", "false",
+           "products of f32 are in TF32">,
   ];
   let statistics = [Statistic<"paddedCount", "padded", "tensors whose rows are padded">];
   let dependentDialects = ["::gpuopt::nn::NNDialect", "::mlir::arith::ArithDialect"];

@@ -258,7 +258,9 @@ void gemm(Context &ctx, const GemmShape &shape, const T *a, const T *b, C *c,
     a = b;
     b = first;
   }
-  if (sizeof(T) == 2 && !o.has_epilogue()) {
+  const bool on_tensor_cores =
+      sizeof(T) == 2 || (std::is_same_v<T, float> && ctx.allows_tf32);
+  if (on_tensor_cores && !o.has_epilogue()) {
     for (const GemmPart &part : even_parts(s)) {
       GemmOptions own = o;
       own.beta = part.adds ? 1 : o.beta;
