@@ -31,9 +31,10 @@ using cxx::Expression;
 using cxx::KernelPrinter;
 using device::AccessPattern;
 
-/// Rows with more elements than this take batches of so many vectors: of 512
-/// threads, two of 8 elements are 8192.
-static constexpr int64_t kLongRow = 8192, kVectorsOfBatch = 2;
+/// Rows with more elements than this take batches: of 512 threads, two vectors
+/// of 8 elements are 8192. A row with twice as many, of one operand in half
+/// precision, takes batches of four.
+static constexpr int64_t kLongRow = 8192;
 
 static bool isIn(Value value, Block &body) {
   return value.getDefiningOp() && value.getDefiningOp()->getBlock() == &body;
@@ -252,19 +253,25 @@ LogicalResult KernelPrinter::printRestOfBatches(device::LoopOp op,
   return success();
 }
 
-/// Whether the threads of a block take a long row a vector at a time, and load
-/// one that has a place of its own.
-bool KernelPrinter::takesBatches(device::LoopOp op) const {
+/// Returns how many vectors of each operand a thread loads at once where the
+/// threads of a block take a long row a vector at a time, and load one that has
+/// a place of its own; 1 elsewhere.
+int64_t KernelPrinter::vectorsOfBatch(device::LoopOp op) const {
   device::KernelOp parent = kernel;
   APInt size;
-  return op.getKind() == device::LoopKind::Lanes && parent.getThreads() > 1 &&
-         parent.getGroups() == 1 && !parent.hasRowsInRegisters() &&
-         matchPattern(op.getLower(), m_Zero()) &&
-         matchPattern(op.getUpper(), m_ConstantInt(&size)) &&
-         size.sgt(kLongRow) &&
-         llvm::any_of(op.getBody().front(), [&](Operation &inner) {
-           return isBatchedLoad(&inner, op.getBody().front());
-         });
+  if (op.getKind() != device::LoopKind::Lanes || parent.getThreads() == 1 ||
+      parent.getGroups() != 1 || parent.hasRowsInRegisters() ||
+      !matchPattern(op.getLower(), m_Zero()) ||
+      !matchPattern(op.getUpper(), m_ConstantInt(&size)) || size.sle(kLongRow))
+    return 1;
+  Block &body = op.getBody().front();
+  int64_t bits = 0;
+  for (Operation &inner : body)
+    if (isBatchedLoad(&inner, body))
+      bits += cast<device::LoadOp>(inner).getType().getIntOrFloatBitWidth();
+  if (bits == 0)
+    return 1;
+  return bits <= 16 && size.sgt(2 * kLongRow) ? 4 : 2;
 }
 
 LogicalResult KernelPrinter::printLongRow(device::LoopOp op,
@@ -272,7 +279,7 @@ LogicalResult KernelPrinter::printLongRow(device::LoopOp op,
   Iteration work(op.getBody().front());
   std::string start = names.unique("start"), iteration = names.unique("k"),
               upper = operand(op.getUpper()).text,
-              count = std::to_string(kVectorsOfBatch),
+              count = std::to_string(vectorsOfBatch(op)),
               whole = "whole_batches<" + count + ">(" + upper + ")";
   auto print = [&](bool isIndexUsed, auto isWanted) -> LogicalResult {
     openUnrolledFor(iteration, count);
@@ -289,7 +296,7 @@ LogicalResult KernelPrinter::printLongRow(device::LoopOp op,
           start + " += " + count + " * lane_step()");
   hasAllLanes = true;
   rest = "kLanes";
-  declareBatched(op, iteration, kVectorsOfBatch);
+  declareBatched(op, iteration, vectorsOfBatch(op));
   if (failed(print(
           /*isIndexUsed=*/true,
           [&](Operation *inner) { return work.comesWithLoads(inner); })) ||

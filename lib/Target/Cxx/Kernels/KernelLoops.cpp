@@ -336,7 +336,7 @@ LogicalResult KernelPrinter::printOp(device::LoopOp op) {
   if (failed(loadRowsAhead(op, index)))
     return failure();
   active.push_back(accumulators);
-  if (op.getUnroll() > 1 || takesBatches(op)) {
+  if (op.getUnroll() > 1 || vectorsOfBatch(op) > 1) {
     if (failed(op.getUnroll() > 1 ? printBatches(op, index)
                                   : printLongRow(op, index)))
       return failure();

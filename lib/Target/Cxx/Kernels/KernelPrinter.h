@@ -95,7 +95,7 @@ private:
   bool isLoadedAhead(device::LoadOp op, device::LoopOp first);
   mlir::LogicalResult loadRowsAhead(device::LoopOp op,
                                     const std::string &index);
-  bool takesBatches(device::LoopOp op) const;
+  int64_t vectorsOfBatch(device::LoopOp op) const;
   mlir::LogicalResult printLongRow(device::LoopOp op, const std::string &index);
   std::string iterationsOf(const std::string &size);
   std::string firstOfGroup();
