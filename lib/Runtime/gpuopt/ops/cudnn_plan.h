@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 // Descriptions of devices came with cuDNN 9.8.
 #if CUDNN_VERSION >= 90800
@@ -250,14 +251,17 @@ std::string visit_engines(const PlanDevice &device, const MakeGraph &make_graph,
 } // namespace detail
 
 // Returns the plans of the first `most` engines of cuDNN's heuristic that the
-// rules allow, and, if there is none, why.
+// rules allow, each once, and, if there is none, why.
 template <class MakeGraph>
 CudnnPlansResult plans_of_graph(const PlanDevice &device,
                                 const EngineRules &rules, size_t most,
                                 const MakeGraph &make_graph) {
   CudnnPlansResult result{{}, "cuDNN proposes no engine"};
+  std::set<std::string> names; // the fallbacks are among the first at times
   const std::string refusal = detail::visit_engines(
       device, make_graph, [&](const CudnnDescriptor &configuration) {
+        if (most > 1 && !names.insert(detail::name_of(configuration)).second)
+          return false;
         const CudnnPlanResult tried = detail::try_engine(configuration, rules);
         if (tried.plan)
           result.plans.push_back(*tried.plan);
