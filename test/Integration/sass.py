@@ -115,30 +115,30 @@ class Kernel:
 
     def tile_loop(self) -> list[Instruction]:
         """What a warp executes in one round of the innermost loop with products of matrices, where it leaves out as much
-        as it may: of all ways through the loop, the shortest of those with the most products and the most copies."""
+        as it may: of all ways through the loop, the shortest of those with the most products, copies and exponentials."""
         loops = []
         for end, instruction in enumerate(self.instructions):
             begin = self.labels.get(instruction.target() or "")
             if instruction.code.startswith("BRA") and begin is not None and begin < end:
                 loops.append(range(begin, end + 1))
         loop = min((loop for loop in loops if any(self.codes[i].startswith(PRODUCTS) for i in loop)), key=len)
-        # From each instruction to the end: products, copies, instructions (negative), and those.
-        ways: dict[int, tuple[int, int, int, list[Instruction]]] = {}
+        # From each instruction to the end: products, copies, exponentials, instructions (negative), and those.
+        ways: dict[int, tuple[int, int, int, int, list[Instruction]]] = {}
         for place in reversed(loop):
             instruction = self.instructions[place]
             following = [place + 1]
-            if instruction.code.startswith("BRA"):
+            if instruction.code.startswith("BRA") and instruction.code != "BRA.DIV":  # of warps whose lanes have parted
                 following = [self.labels.get(instruction.target() or "", -1)] + [place + 1] * instruction.is_conditional
             elif instruction.code == "EXIT" and not instruction.is_conditional:
                 following = []
-            best = max((ways[i] for i in following if i > place and i in ways), key=lambda way: way[:3], default=None)
+            best = max((ways[i] for i in following if i > place and i in ways), key=lambda way: way[:4], default=None)
             if place == loop[-1]:
-                best = (0, 0, 0, [])
+                best = (0, 0, 0, 0, [])
             if best:
                 code = instruction.code
-                ways[place] = (best[0] + code.startswith(PRODUCTS), best[1] + code.startswith("LDGSTS"), best[2] - 1,
-                               [instruction] + best[3])
-        return ways[loop[0]][3]
+                ways[place] = (best[0] + code.startswith(PRODUCTS), best[1] + code.startswith("LDGSTS"),
+                               best[2] + code.startswith("MUFU.EX2"), best[3] - 1, [instruction] + best[4])
+        return ways[loop[0]][4]
 
     def instructions_per_byte(self) -> float:
         """In its loops, or in all of it if it has none. What follows the last exit are slow paths and padding."""

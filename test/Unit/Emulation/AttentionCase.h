@@ -23,6 +23,7 @@ struct Case {
   bool sums_columns = false; // of the gradients
   bool shares_keys = false;  // by all elements of the last batch dimension
   int64_t gap = 0;           // elements between rows that nobody may touch
+  int64_t y_gap = 0;         // more of them between those of Y and dY
   int64_t shift = 0;         // elements before the first one
   int64_t first_key = -kMostAttentionRows, last_key = kMostAttentionRows;
   double scale = 0.125;
@@ -70,10 +71,10 @@ struct Place {
 };
 
 inline Place apart(const Case &c, int64_t rows, int64_t size,
-                   bool is_shared = false) {
+                   bool is_shared = false, int64_t more_gap = 0) {
   Place p;
   p.offset = c.shift;
-  p.row = size + c.gap;
+  p.row = size + c.gap + more_gap;
   p.batch[2] = is_shared ? 0 : rows * p.row;
   p.batch[1] = (is_shared ? 1 : c.batch[2]) * rows * p.row;
   p.batch[0] = c.batch[1] * p.batch[1];
@@ -100,7 +101,7 @@ struct Places {
                      : apart(c, c.keys, c.key_size, c.shares_keys)),
         v(c.is_fused ? third_of_projection(c, 2)
                      : apart(c, c.keys, c.value_size, c.shares_keys)),
-        y(apart(c, c.queries, c.value_size)) {}
+        y(apart(c, c.queries, c.value_size, false, c.y_gap)) {}
 };
 
 inline void set(int64_t (&batch)[3], int64_t &row, const Place &p) {
@@ -372,6 +373,12 @@ struct ContextHooks {
   std::function<void(Context &)> after = [](Context &) {};
 };
 
+// Most GPUs have no kernels for warpgroups; the emulated one has.
+inline void without_warpgroups(Context &ctx) {
+  EXPECT_TRUE(ctx.multiplies_by_warpgroups);
+  ctx.multiplies_by_warpgroups = false;
+}
+
 template <class T>
 Outputs<T> run(const Case &c, const Inputs<T> &in,
                const ContextHooks &hooks = {}) {
@@ -430,6 +437,19 @@ Outputs<T> run(const Case &c, const Inputs<T> &in,
 }
 
 // ---- Comparisons -----------------------------------------------------------
+
+template <class T>
+bool has_same_bits(const std::vector<T> &one, const std::vector<T> &other) {
+  return one.size() == other.size() &&
+         memcmp(one.data(), other.data(), one.size() * sizeof(T)) == 0;
+}
+
+template <class T>
+bool has_same_bits(const Outputs<T> &one, const Outputs<T> &other) {
+  return has_same_bits(one.y, other.y) && has_same_bits(one.dq, other.dq) &&
+         has_same_bits(one.dk, other.dk) && has_same_bits(one.dv, other.dv) &&
+         has_same_bits(one.dbias, other.dbias);
+}
 
 // The largest difference, as a part of the largest value, or of 0.1 where all
 // are smaller. NaNs have to be in the same places.

@@ -7,12 +7,6 @@ namespace {
 
 using AttentionTest = Emulation;
 
-// Most GPUs have no kernels for warpgroups; the emulated one has.
-void without_warpgroups(Context &ctx) {
-  EXPECT_TRUE(ctx.multiplies_by_warpgroups);
-  ctx.multiplies_by_warpgroups = false;
-}
-
 // By the kernels for warps as well where there are others.
 template <class T>
 void expect_all_right(const std::vector<Case> &cases) {
@@ -525,19 +519,6 @@ TEST_F(AttentionTest, DropoutOfLargeHeads) {
 // ---- Bits ------------------------------------------------------------------
 
 template <class T>
-bool has_same_bits(const std::vector<T> &one, const std::vector<T> &other) {
-  return one.size() == other.size() &&
-         memcmp(one.data(), other.data(), one.size() * sizeof(T)) == 0;
-}
-
-template <class T>
-bool has_same_bits(const Outputs<T> &one, const Outputs<T> &other) {
-  return has_same_bits(one.y, other.y) && has_same_bits(one.dq, other.dq) &&
-         has_same_bits(one.dk, other.dk) && has_same_bits(one.dv, other.dv) &&
-         has_same_bits(one.dbias, other.dbias);
-}
-
-template <class T>
 int count_other_bits(const Case &c) {
   const Inputs<T> in(c);
   const Outputs<T> first = run(c, in);
@@ -552,25 +533,6 @@ TEST_F(AttentionTest, OrderDecidesNoBits) {
   EXPECT_EQ(count_other_bits<f16>(grouped(sized(70, 50), 3)), 0);
   EXPECT_EQ(count_other_bits<f16>(biased(sized(70, 50), {0, 1})), 0);
   EXPECT_EQ(count_other_bits<f16>(capped(sized(70, 100))), 0);
-}
-
-// GPUs of compute capability 9.0 have kernels of their own, which are those
-// that the tests above have run.
-template <class T>
-void expect_bits_of_warps(const std::vector<Case> &cases) {
-  for (const Case &c : cases) {
-    SCOPED_TRACE(describe(c));
-    const Inputs<T> in(c);
-    EXPECT_TRUE(has_same_bits(run(c, in), run(c, in, {without_warpgroups})));
-  }
-}
-TEST_F(AttentionTest, WarpgroupsHaveTheBitsOfWarps) {
-  expect_bits_of_warps<f16>({banded(fused(150, 2, 64), -150, 0), sized(130, 33),
-                             sized(1, 70), sized(70, 66, 40),
-                             added(sized(70, 66)), added(sized(100, 130)),
-                             grouped(sized(70, 50), 3)});
-  expect_bits_of_warps<bf16>(
-      {banded(sized(77, 130), -20, 5), added(sized(70, 66))});
 }
 
 // A batch element alone has the bits that it has among others.

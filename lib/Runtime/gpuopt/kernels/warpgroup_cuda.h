@@ -80,12 +80,19 @@ DEVICE void begin_products(Strips &...c) {
   (ptx::fence_registers(c), ...);
   ptx::warpgroup_arrive();
 }
+// Ends the group.
+DEVICE void end_products() { ptx::warpgroup_commit(); }
+// Waits until the strips have the results of all groups.
+template <class... Strips>
+DEVICE void await_products(Strips &...c) {
+  ptx::warpgroup_wait<0>();
+  (ptx::fence_registers(c), ...);
+}
 // Ends the group, and waits until the strips have its results.
 template <class... Strips>
 DEVICE void finish_products(Strips &...c) {
-  ptx::warpgroup_commit();
-  ptx::warpgroup_wait<0>();
-  (ptx::fence_registers(c), ...);
+  end_products();
+  await_products(c...);
 }
 
 // The left operand of a product: a strip of results, rounded to half precision.

@@ -15,6 +15,15 @@ void launch_forward(Context &ctx, const AttentionShape &s, const T *q,
                     const T *k, const T *v, T *y, float *statistics,
                     const AttentionOptions &o) {
   using Own = ScoresOf<Scores>;
+  if constexpr (kHasWarpgroupKernels<T, HeadSize, Own>)
+    if (ctx.multiplies_by_warpgroups) {
+      using Tiles = SwizzledTiles<T, WarpgroupForwardSizes>;
+      return launch_with_memory(
+          ctx, batch_elements(s) * ceil_div(s.queries, Tiles::kSizes.own),
+          Tiles::kSizes.threads(), Tiles::kBytes,
+          attention_forward_by_warpgroups<T, Own>, s, Own(o), q, k, v, y,
+          statistics);
+    }
   constexpr TileSizes kSizes = forward_tiles<T, HeadSize, Own>();
   launch_with_memory(ctx, batch_elements(s) * ceil_div(s.queries, kSizes.own),
                      kSizes.threads(), forward_bytes<T, HeadSize, Own>(),
@@ -104,7 +113,7 @@ void launch_gradients(Context &ctx, const AttentionShape &s,
                       const T *q, const T *k, const T *v, const T *dy,
                       const RowStatistics *rows, T *dq, T *dk, T *dv,
                       float *column_sums) {
-  if constexpr (kHasWarpgroupGradients<T, D, Scores>)
+  if constexpr (kHasWarpgroupKernels<T, D, Scores>)
     if (ctx.multiplies_by_warpgroups)
       return launch_gradients_by_warpgroups(ctx, s, g, scores, q, k, v, dy,
                                             rows, dq, dk, dv, column_sums);

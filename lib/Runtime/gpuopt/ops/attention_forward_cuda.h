@@ -34,9 +34,30 @@ template <class T, int D>
 using ForwardRows = std::conditional_t<kHasMatrixUnits<T> && D == 128,
                                        HeldRows<T, D>, SharedRows<T, D>>;
 
+// Ends the softmax of a strip, whose first query is `first_row`: writes the
+// statistics for the backward, and returns what the sums of both halves of its
+// rows have to be multiplied by.
+template <class Scores>
+DEVICE void finish_softmax(float (&inverse)[2], OnlineSoftmax &softmax,
+                           const AttentionShape &s, const AttentionBlock &at,
+                           const Scores &scores, int first_row,
+                           float *statistics) {
+  softmax.finish();
+  UNROLL
+  for (int half = 0; half < 2; half++) {
+    const bool is_empty = softmax.sum[half] == 0;
+    inverse[half] = is_empty && scores.zeroes_empty ? 0 : 1 / softmax.sum[half];
+    const int row = first_row + strip_row(2 * half);
+    if (row < s.queries && lane_of_warp() % 4 == 0) {
+      float *of_row = statistics + at.number(s) * s.queries + row;
+      of_row[0] = softmax.top[half] * scores.unit();
+      of_row[batch_elements(s) * s.queries] = logf(softmax.sum[half]);
+    }
+  }
+}
+
 // Divides the sums of a warp's queries, the first of which is `first_row`, by
-// those of their exponentials, and writes Y and the statistics for the
-// backward.
+// those of their exponentials, and writes Y and the statistics.
 template <int D, int S, class Scores, class T>
 DEVICE void
 store_forward(const AttentionShape &s, const AttentionBlock &at,
@@ -44,24 +65,12 @@ store_forward(const AttentionShape &s, const AttentionBlock &at,
               const float (&sum)[S][D / 8][4], T *y, float *statistics) {
   UNROLL
   for (int strip = 0; strip < S; strip++) {
-    OnlineSoftmax &of_strip = softmax[strip];
-    of_strip.finish();
+    const int first = first_row + strip * kStripRows;
     float inverse[2];
-    UNROLL
-    for (int half = 0; half < 2; half++) {
-      const bool is_empty = of_strip.sum[half] == 0;
-      inverse[half] =
-          is_empty && scores.zeroes_empty ? 0 : 1 / of_strip.sum[half];
-      const int row = first_row + strip * kStripRows + strip_row(2 * half);
-      if (row < s.queries && lane_of_warp() % 4 == 0) {
-        float *of_row = statistics + at.number(s) * s.queries + row;
-        of_row[0] = of_strip.top[half] * scores.unit();
-        of_row[batch_elements(s) * s.queries] = logf(of_strip.sum[half]);
-      }
-    }
+    finish_softmax(inverse, softmax[strip], s, at, scores, first, statistics);
     store_strip<D>(
         Matrix<T>(y + at.offset(s.y_batch), s.queries, s.value_size, s.y_row),
-        first_row + strip * kStripRows, sum[strip], inverse[0], inverse[1]);
+        first, sum[strip], inverse[0], inverse[1]);
   }
 }
 
