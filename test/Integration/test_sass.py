@@ -97,7 +97,8 @@ TILES = {"attention_forward": (64, 4, 34, 375), "attention_query_gradients": (48
 
 
 # The same of the kernels for warpgroups, a product of which is of 64 x 64 x 16.
-WARPGROUP_TILES = {"attention_query_gradients_by_warpgroups": (12, 8, 32, 320),
+WARPGROUP_TILES = {"attention_forward_by_warpgroups": (8, 8, 34, 325),
+                   "attention_query_gradients_by_warpgroups": (12, 8, 32, 320),
                    "attention_key_gradients_by_warpgroups": (16, 9, 32, 400)}
 
 
@@ -111,6 +112,33 @@ def test_attention_by_warpgroups_takes_few_instructions(kernels, name):
     assert (count("HGMMA.64x64x16"), count("LDGSTS"), count("MUFU.EX2")) == (products, copies, exponentials), tile
     assert not count("LDL") and not count("STL") and not count("LDG.") and not count("STG"), tile
     assert len(tile) <= most, (len(tile), tile)
+
+
+# Where an added mask changes scores, a tile of the forward computes them by 8 products of 64 x 32 x 16, for two parts of 32
+# keys. It multiplies the values by 4 others, and loads the mask of a part by 8 loads.
+MASKED_FORWARD = """#include "gpuopt/ops/attention.h"
+namespace gpuopt::detail {
+template __global__ void attention_forward_by_warpgroups<f16, MaskedScores>(
+    AttentionShape, MaskedScores, const f16 *, const f16 *, const f16 *, f16 *, float *);
+}
+"""
+
+
+def test_masked_forward_by_warpgroups_takes_few_instructions(tmp_path):
+    (tmp_path / "gpuopt").symlink_to(ROOT / "lib" / "Runtime" / "gpuopt")
+    (tmp_path / "kernels.cu").write_text(MASKED_FORWARD)
+    (tmp_path / "calls.h").touch()
+    kernels = Kernels(tmp_path, tmp_path, "sm_90")
+    spills = re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", kernels.report)
+    assert set(spills) == {("0", "0")}, kernels.report
+    kernel = kernels.of_runtime["attention_forward_by_warpgroups"]
+    assert kernel.registers <= 128, kernels.report  # four blocks of 128 threads on a multiprocessor
+    tile = [instruction.code for instruction in kernel.tile_loop()]
+    count = lambda code: sum(one.startswith(code) for one in tile)
+    assert (count("HGMMA.64x32x16"), count("HGMMA.64x64x16"), count("HGMMA")) == (8, 4, 12), tile
+    assert (count("LDGSTS"), count("MUFU.EX2"), count("LDG.E.64"), count("LDG.")) == (8, 36, 16, 16), tile
+    assert not count("LDL") and not count("STL") and not count("STG") and not count("CALL"), tile
+    assert len(tile) <= 590, (len(tile), tile)
 
 
 @pytest.mark.parametrize("name", TILES)
