@@ -28,7 +28,7 @@ T narrow(float x) {
 }
 
 // Which step a kernel leaves out.
-enum class Without { Nothing, Fence, Arrival, Wait };
+enum class Without { Nothing, Fence, Barrier, Arrival, Wait };
 
 template <class T>
 void copy_tiles(T *tiles, const T *from, Without without) {
@@ -39,7 +39,8 @@ void copy_tiles(T *tiles, const T *from, Without without) {
   ptx::cp_async_wait<0>();
   if (without != Without::Fence)
     ptx::fence_proxy_async();
-  __syncthreads();
+  if (without != Without::Barrier)
+    __syncthreads();
 }
 
 // Writes A B^T and (A B^T) B, where A and B are tiles of 64 x 64. The second
@@ -135,6 +136,14 @@ TEST_F(WarpgroupTest, ReadCopiesThatAreShownAlone) {
   EXPECT_TRUE(contains(Products<f16>(Without::Fence).error,
                        "has copied to shared memory what it has not shown to "
                        "products of warpgroups, when one begins"));
+}
+// A product waits for all threads of its warpgroup here, but the warps of a GPU
+// do not wait for each other.
+TEST_F(WarpgroupTest, ReadCopiesBehindABarrierAlone) {
+  EXPECT_TRUE(contains(Products<f16>(Without::Barrier).error,
+                       "has copied to shared memory what other warps may read "
+                       "too early: a product of warpgroups begins before a "
+                       "barrier"));
 }
 TEST_F(WarpgroupTest, BeginWhereAllThreadsHaveArrived) {
   EXPECT_TRUE(contains(Products<f16>(Without::Arrival).error,

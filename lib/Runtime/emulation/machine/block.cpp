@@ -52,6 +52,7 @@ struct Thread {
   CopyGroup open_group;
   std::deque<CopyGroup> closed_groups;
   bool hides_copies = false; // from products of warpgroups
+  bool is_ahead = false;     // of a barrier, with copies that it has shown
   bool has_arrived = false;  // for them
   ProductGroup open_products;
   std::deque<ProductGroup> closed_products;
@@ -131,7 +132,7 @@ void Block::start_thread(int number) {
   thread.index = index_in(blockDim, unsigned(number));
   thread.open_group.clear();
   thread.closed_groups.clear();
-  thread.hides_copies = thread.has_arrived = false;
+  thread.hides_copies = thread.is_ahead = thread.has_arrived = false;
   thread.open_products.clear();
   thread.closed_products.clear();
 }
@@ -256,11 +257,16 @@ bool Block::release_product(int warp) {
 }
 
 void Block::begin_product(int first) {
-  for (int i = 0; i < count; i++)
+  for (int i = 0; i < count; i++) {
     if (threads[size_t(i)]->hides_copies)
       throw Fault(name(i) +
                   " has copied to shared memory what it has not shown "
                   "to products of warpgroups, when one begins");
+    if (threads[size_t(i)]->is_ahead)
+      throw Fault(name(i) +
+                  " has copied to shared memory what other warps may read too "
+                  "early: a product of warpgroups begins before a barrier");
+  }
   const WarpgroupOperands *operands[kWarpgroupThreads];
   ProductGroup earlier;
   const Thread &leader = *threads[size_t(first)];
@@ -307,6 +313,7 @@ void Block::release_barrier() {
   open.clear();
   for (int i = 0; i < count; i++) {
     threads[size_t(i)]->state = State::Ready;
+    threads[size_t(i)]->is_ahead = false;
     if (i % kWarpSize == 0)
       open.push_back(i / kWarpSize);
   }
@@ -496,6 +503,10 @@ void wait_for_product_groups(size_t pending) {
   thread.has_arrived = false;
 }
 
-void show_copies_to_products() { the_block->running().hides_copies = false; }
+void show_copies_to_products() {
+  Thread &thread = the_block->running();
+  thread.is_ahead |= thread.hides_copies;
+  thread.hides_copies = false;
+}
 
 } // namespace gpuopt::emulation
