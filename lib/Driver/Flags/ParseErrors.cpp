@@ -9,6 +9,7 @@
 
 #include "Flags/FlagGroups.h"
 #include "gpuopt/settings/flag_names.h"
+#include "gpuopt/settings/settings_table.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace llvm;
@@ -30,6 +31,21 @@ static std::string commandsWith(StringRef flag, const cl::SubCommand &command) {
   return text;
 }
 
+/// Whether the programs that `compile` writes take a flag.
+static bool isOfPrograms(StringRef flag) {
+  const SettingInfo *setting =
+      find_setting(std::string_view(flag.data(), flag.size()));
+  return setting && setting->takers & (kTrainer | kPredictor);
+}
+
+/// Returns what to do about a flag that other commands have, and this one not.
+static StringRef insteadOfTaking(StringRef flag,
+                                 const cl::SubCommand &command) {
+  return &command == &compileCommand() && isOfPrograms(flag)
+             ? "; give it to the program that it writes, when you run that"
+             : "; leave it out";
+}
+
 /// Whether a flag is one for developers of LLVM, which no user means.
 static bool isOfLibraries(const cl::Option &option) {
   bool isGeneric = any_of(option.Categories, [](const cl::OptionCategory *of) {
@@ -46,7 +62,12 @@ static std::string describeUnknownFlag(StringRef name,
            (command.getName().empty()
                 ? "; the command comes first"
                 : ", but gpuopt " + command.getName().str() +
-                      " does not take it; leave it out");
+                      " does not take it" +
+                      insteadOfTaking(name, command).str());
+  if (isOfPrograms(name))
+    return "--" + name.str() +
+           " is a flag of the programs that gpuopt compile writes; give it to "
+           "one of them, when you run it";
   std::vector<std::string> names;
   for (auto &[flag, option] : cl::getRegisteredOptions(command))
     if (!isOfLibraries(*option))

@@ -16,6 +16,7 @@
 #include "gpuopt/device/wait_policy_names.h"
 #include "gpuopt/settings/flag_rules.h"
 #include "gpuopt/settings/metric_names.h"
+#include "gpuopt/settings/output_files.h"
 #include "gpuopt/settings/profile_schedule.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_names.h"
 #include "llvm/ADT/StringSet.h"
@@ -178,6 +179,9 @@ Error gpuopt::collectRun(DriverOptions &options) {
   const TrainingSettings &settings = options.emission.settings;
   if (Error error = checkTogether(settings, options.emission))
     return error;
+  if (std::string error = unwritable_error(settings, options.outputDir, "");
+      !error.empty())
+    return createStringError(error);
   if ((trainCommand() || predictCommand()) && !options.compileTo)
     if (Error error = checkData(settings, options.emission))
       return error;

@@ -144,10 +144,12 @@ TEST_F(ErrorTest, NothingIsValidatedWhereNoErrorWas) {
 TEST_F(ErrorTest, AStepIsKeptOnceItIsDone) {
   ASSERT_EQ(run("one", {"--max-steps=1", "--lr-scheduler-type=constant"}), 0)
       << error;
+  // The file grows under another name, which a folder has taken here.
+  std::filesystem::create_directory(folder / "gradients.part");
   EXPECT_EQ(run("a", {"--max-steps=6", "--lr-scheduler-type=constant",
-                      "--dump-gradients", folder / "none/gradients"}),
+                      "--dump-gradients", folder / "gradients"}),
             1);
-  EXPECT_NE(error.find("none/gradients"), std::string::npos) << error;
+  EXPECT_NE(error.find("gradients.part"), std::string::npos) << error;
   expect_kept("a", "1");
   EXPECT_EQ(read_file(folder / "a/model.safetensors"),
             read_file(folder / "one/model.safetensors"));

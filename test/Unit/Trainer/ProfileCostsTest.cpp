@@ -103,12 +103,19 @@ TEST_F(ProfileCostsTest, SaysWhatIsWrong) {
   EXPECT_EQ(run("out", {"--max-steps", "20", "--profile-costs-to",
                         folder / "none/costs.json"}),
             1);
-  EXPECT_NE(error.find("'--profile-costs-to': there is no folder"),
+  EXPECT_NE(error.find("'--profile-costs-to': cannot write '" +
+                       (folder / "none/costs.json") +
+                       "': there is no folder '" + (folder / "none") + "'"),
             std::string::npos)
       << error;
   EXPECT_EQ(
       run("out", {"--max-steps", "20", "--profile-costs-to", folder.path}), 1);
-  EXPECT_NE(error.find("' is there and is no regular file"), std::string::npos)
+  EXPECT_NE(error.find("a folder is there, but a file is needed"),
+            std::string::npos)
+      << error;
+  EXPECT_EQ(
+      run("out", {"--max-steps", "20", "--profile-costs-to", "/dev/null"}), 1);
+  EXPECT_NE(error.find("what is there is no regular file"), std::string::npos)
       << error;
   EXPECT_EQ(run("out", {"--profile-active", "2"}), 1);
   EXPECT_NE(

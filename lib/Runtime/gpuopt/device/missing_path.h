@@ -1,12 +1,16 @@
-// What all commands and programs say of a file or a folder that does not exist.
+// What all commands and programs say of a file or a folder that does not exist,
+// and of a file that cannot be written.
 //
 // This file is C++17, as the compiler is.
 #pragma once
 
 #include "gpuopt/device/edit_distance.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <string>
 
@@ -53,6 +57,20 @@ inline std::string path_meant_by(const std::string &path) {
   return found.string();
 }
 
+// Whether two paths name the same folder, which need not be there.
+inline bool is_same_folder(const std::filesystem::path &one,
+                           const std::filesystem::path &other) {
+  auto whole = [](const std::filesystem::path &path) {
+    std::error_code code;
+    // The last part is empty where a path ends with a slash.
+    return (std::filesystem::weakly_canonical(
+                std::filesystem::absolute(path, code), code) /
+            "")
+        .lexically_normal();
+  };
+  return whole(one) == whole(other);
+}
+
 } // namespace detail
 
 constexpr char kNoSuchPath[] = "there is no file or folder '";
@@ -67,6 +85,31 @@ inline std::string describe_missing(const std::string &path) {
   const std::string meant = detail::path_meant_by(path);
   return kNoSuchPath + path + "'" +
          (meant.empty() ? "" : "; did you mean '" + meant + "'?");
+}
+
+// Returns why no file can be written at a path, as far as that can be seen
+// beforehand; empty if one can. With `is_renamed`, a new file takes the place of
+// an old one, but of no device. `made` is a folder that is made if there is
+// none. Changes nothing.
+inline std::string why_not_written(const std::string &path, bool is_renamed,
+                                   const std::string &made) {
+  namespace fs = std::filesystem;
+  std::error_code code;
+  const std::string cannot = "cannot write '" + path + "': ";
+  if (fs::is_directory(path, code) || path.back() == '/')
+    return cannot + "a folder is there, but a file is needed";
+  const bool exists = fs::exists(path, code);
+  if (exists && !fs::is_regular_file(path, code) && is_renamed)
+    return cannot + "what is there is no regular file";
+  fs::path folder = fs::path(path).parent_path();
+  if (folder.empty())
+    folder = ".";
+  if (!fs::is_directory(folder, code))
+    return detail::is_same_folder(folder, made)
+               ? ""
+               : cannot + "there is no folder '" + folder.string() + "'";
+  const std::string touched = exists && !is_renamed ? path : folder.string();
+  return access(touched.c_str(), W_OK) == 0 ? "" : cannot + strerror(errno);
 }
 
 } // namespace gpuopt

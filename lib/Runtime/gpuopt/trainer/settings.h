@@ -11,6 +11,7 @@
 #include "gpuopt/settings/flag_rules.h"
 #include "gpuopt/settings/flags.h"
 #include "gpuopt/settings/metric_names.h"
+#include "gpuopt/settings/output_files.h"
 #include "gpuopt/settings/param_groups.h"
 #include "gpuopt/settings/profile_schedule.h"
 #include "gpuopt/trainer/checkpoints/resume.h"
@@ -307,7 +308,7 @@ inline void refuse_earlier_results(const Settings &s) {
 }
 
 namespace detail {
-// Checks what the flags name: the output folder, and files to read.
+// Checks what the flags name: the output folder, and files to read and write.
 inline void check_paths(const Settings &s) {
   OutputFolder::check(s.output_dir);
   for (const auto &[flag, path] :
@@ -323,6 +324,9 @@ inline void check_paths(const Settings &s) {
   refuse_results_in_data(s.output_dir, s.eval, "--eval-");
   check_readable("--weights", s.weights);
   check_readable("--init-from", s.init_from);
+  if (const std::string why = unwritable_error(s, s.output_dir, "'");
+      !why.empty())
+    throw Error(why);
 }
 // Finds the weights that --init-from names, maybe by the folder of a run.
 inline void find_init_weights(Settings &s) {

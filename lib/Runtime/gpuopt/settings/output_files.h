@@ -1,0 +1,43 @@
+// The files that a run writes beside its results, where a flag names them: the
+// driver and the trainers check them before they do anything else.
+//
+// This file is C++17, as the compiler is.
+#pragma once
+
+#include "gpuopt/device/missing_path.h"
+#include "gpuopt/settings/settings_table.h"
+
+namespace gpuopt {
+
+namespace detail {
+
+// A flag of trainers. What a file of autotuning cannot keep is a warning, so it
+// is none of these.
+struct OutputFile {
+  const char *flag;
+  SettingMember<std::string> path;
+  bool is_renamed; // a new file takes the place of an old one, but of no device
+};
+inline constexpr OutputFile kOutputFiles[] = {
+    {"dump-gradients", &TrainingSettings::dump_gradients, true},
+    {"profile-costs-to", &TrainingSettings::profile_costs_to, true},
+    {"checksums-to", &TrainingSettings::checksums_to, false},
+};
+
+} // namespace detail
+
+// Returns which of these files of a run cannot be written: "--checksums-to:
+// cannot write ..."; empty if all can. `quote` is put around the flag.
+inline std::string unwritable_error(const TrainingSettings &s,
+                                    const std::string &output_dir,
+                                    const std::string &quote) {
+  for (const detail::OutputFile &file : detail::kOutputFiles)
+    if (const std::string &path = s.*file.path; !path.empty())
+      if (const std::string why =
+              why_not_written(path, file.is_renamed, output_dir);
+          !why.empty())
+        return quote + "--" + file.flag + quote + ": " + why;
+  return "";
+}
+
+} // namespace gpuopt
