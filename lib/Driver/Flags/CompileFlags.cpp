@@ -7,6 +7,7 @@
 
 #include "Flags/CompileFlags.h"
 
+#include "gpuopt/Analysis/Costs/DeviceModel.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace llvm;
@@ -83,8 +84,20 @@ static std::string mustBe(const CompileSetting &setting, const Twine &value) {
       .str();
 }
 
+/// Returns what to do about a value that is none of a flag's names; nothing if
+/// that is not known.
+static std::string hintFor(const CompileSetting &setting, StringRef text) {
+  if (const DeviceModel *gpu = findBuiltinGpu(text);
+      setting.name == "target" && gpu)
+    return "; --device=" + gpu->name +
+           " names the GPU whose times are estimated";
+  return choice_hint(text.str(), setting.values.names, setting.values.count);
+}
+
 std::string gpuopt::errorOf(const CompileSetting &setting, StringRef text) {
-  return setting.values.has(text) ? "" : mustBe(setting, "'" + text + "'");
+  return setting.values.has(text)
+             ? ""
+             : mustBe(setting, "'" + text + "'") + hintFor(setting, text);
 }
 std::string gpuopt::errorOf(const CompileSetting &setting, int64_t value) {
   const Values &values = setting.values;

@@ -15,6 +15,7 @@
 #include "gpuopt/Analysis/Costs/DeviceModel.h"
 #include "gpuopt/Analysis/Costs/MeasuredCosts.h"
 #include "gpuopt/Version.h"
+#include "gpuopt/device/list_text.h"
 #include "gpuopt/device/processor_name.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
@@ -162,6 +163,26 @@ static Error checkDevice(const DeviceModel &model, const MeasuredCosts &costs) {
   return Error::success();
 }
 
+/// Returns what to do about a value of --device that is neither a device nor a
+/// file; nothing if that is not known.
+static std::string hintForDevice(const std::string &name) {
+  if (StringRef(name).contains_insensitive(".json") ||
+      StringRef(name).contains('/') || sys::fs::exists(name))
+    return "";
+  std::vector<std::string_view> devices, targets;
+  for (const DeviceModel &known : builtinDeviceModels())
+    devices.push_back(known.name);
+  for (const TargetInfo &known : kTargets)
+    targets.push_back(known.name);
+  if (std::string meant = choice_meant_by(name, devices); !meant.empty())
+    return "; did you mean '" + meant + "'?";
+  std::string target = choice_meant_by(name, targets);
+  return target.empty() ? ""
+                        : "; --target=" + target +
+                              " says what the program is for, and --device "
+                              "whose times are estimated";
+}
+
 Error gpuopt::collectTimes(const TargetInfo &target, bool describesKernels,
                            train::ScheduleOptions &options) {
   auto costs = collectCosts(target, options);
@@ -174,7 +195,8 @@ Error gpuopt::collectTimes(const TargetInfo &target, bool describesKernels,
   if (!error)
     error = checkProcessor(*model);
   if (error)
-    return createStringError("--device: " + toString(std::move(error)));
+    return createStringError("--device: " + toString(std::move(error)) +
+                             hintForDevice(options.device));
   if (StringRef(options.device).equals_insensitive(model->name))
     options.device = model->name; // h200 for H200; a file has a name of its own
   if (describesKernels && !model->hasWarps())

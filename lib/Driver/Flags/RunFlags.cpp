@@ -162,12 +162,12 @@ static Error checkTogether(const TrainingSettings &settings,
       trainCommand() && !error.empty())
     return createStringError("--metric-for-best-model " + error);
   if (!find_wait_policy(settings.wait_policy))
-    return createStringError("--wait-policy must be " + wait_policy_list() +
-                             ", but is '" + settings.wait_policy + "'");
+    return createStringError("--wait-policy must be " +
+                             wrong_wait_policy(settings.wait_policy));
   if (!find_attention_library(settings.attention_library))
-    return createStringError("--attention-library must be " +
-                             attention_library_list() + ", but is '" +
-                             settings.attention_library + "'");
+    return createStringError(
+        "--attention-library must be " +
+        wrong_attention_library(settings.attention_library));
   ProfileSchedule schedule;
   if (std::string why = parse_profile_schedule(settings.profile, schedule);
       isGiven("profile") && !why.empty())

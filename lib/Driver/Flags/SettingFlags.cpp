@@ -234,9 +234,10 @@ bool gpuopt::asksFor(StringRef name) {
 
 static Error choiceError(const SettingFlag &flag) {
   auto *option = static_cast<Flag<std::string> *>(flag.options[0].get());
-  return createStringError("--" + option->ArgStr + " must be " +
-                           choices_text(flag.setting->field) + ", but is '" +
-                           option->getValue() + "'");
+  const Field &field = flag.setting->field;
+  return createStringError(
+      "--" + option->ArgStr + " must be " +
+      wrong_choice(option->getValue(), field.names, size_t(field.count)));
 }
 
 Error gpuopt::readSettingFlags(TrainingSettings &settings) {

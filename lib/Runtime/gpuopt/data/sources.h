@@ -46,8 +46,8 @@ inline Type token_type_of(const std::string &name) {
   for (size_t i = 0; i < std::size(kNames); i++)
     if (name == kNames[i])
       return kTypes[i];
-  throw Error("'--token-type' must be " + list_text(kNames, std::size(kNames)) +
-              ", but is '" + name + "'");
+  throw Error("'--token-type' must be " +
+              wrong_choice(name, kNames, std::size(kNames)));
 }
 
 // Returns the name that numpy has for a type of inputs.

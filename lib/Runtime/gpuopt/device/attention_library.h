@@ -25,9 +25,10 @@ find_attention_library(std::string_view name) {
   return std::nullopt;
 }
 
-// Returns "auto, own or cudnn".
-inline std::string attention_library_list() {
-  return list_text(kAttentionLibraryNames, std::size(kAttentionLibraryNames));
+// Returns "auto, own or cudnn, but is 'cudn'; did you mean 'cudnn'?".
+inline std::string wrong_attention_library(const std::string &name) {
+  return wrong_choice(name, kAttentionLibraryNames,
+                      std::size(kAttentionLibraryNames));
 }
 
 } // namespace gpuopt

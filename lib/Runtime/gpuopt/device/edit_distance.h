@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -30,6 +31,17 @@ inline size_t edit_distance(std::string_view from, std::string_view to) {
     }
   }
   return row.back();
+}
+
+// Returns the name that is spelled nearest to a misspelt one; empty if none is
+// near.
+template <class Names>
+std::string nearest_name(std::string_view name, const Names &names) {
+  std::pair<size_t, std::string_view> closest(name.size() / 3 + 1, "");
+  for (const auto &known : names)
+    closest = std::min(closest,
+                       {edit_distance(name, known), std::string_view(known)});
+  return std::string(closest.second);
 }
 
 } // namespace gpuopt

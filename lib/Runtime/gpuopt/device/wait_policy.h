@@ -24,8 +24,7 @@ namespace gpuopt {
 inline WaitPolicy parse_wait_policy(const std::string &text) {
   if (const std::optional<WaitPolicy> policy = find_wait_policy(text))
     return *policy;
-  throw Error("'--wait-policy' must be " + wait_policy_list() + ", but is '" +
-              text + "'");
+  throw Error("'--wait-policy' must be " + wrong_wait_policy(text));
 }
 
 namespace detail {

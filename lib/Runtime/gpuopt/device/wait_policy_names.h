@@ -26,9 +26,9 @@ constexpr std::string_view name_of(WaitPolicy policy) {
   return kWaitPolicyNames[size_t(policy)];
 }
 
-// Returns "auto, active or passive".
-inline std::string wait_policy_list() {
-  return list_text(kWaitPolicyNames, std::size(kWaitPolicyNames));
+// Returns "auto, active or passive, but is 'activ'; did you mean 'active'?".
+inline std::string wrong_wait_policy(const std::string &name) {
+  return wrong_choice(name, kWaitPolicyNames, std::size(kWaitPolicyNames));
 }
 
 } // namespace gpuopt

@@ -202,17 +202,6 @@ std::string instead_of_others(std::string_view name, const Names &names) {
   return "";
 }
 
-// Returns the name that is spelled nearest to a misspelt one; empty if none is
-// near.
-template <class Names>
-std::string nearest_name(std::string_view name, const Names &names) {
-  std::pair<size_t, std::string_view> closest(name.size() / 3 + 1, "");
-  for (const auto &known : names)
-    closest = std::min(closest,
-                       {edit_distance(name, known), std::string_view(known)});
-  return std::string(closest.second);
-}
-
 namespace detail {
 
 // Returns the shortest names that begin with a text or, with `inside`, in which

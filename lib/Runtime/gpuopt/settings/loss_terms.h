@@ -84,7 +84,9 @@ inline std::string parse_loss_term(const std::string &text, LossTerm &term) {
   if (!detail::is_loss(last))
     return "needs a loss, " +
            list_text(compile_time::kLosses, std::size(compile_time::kLosses)) +
-           ", as LOSS or OUTPUT:LOSS or OUTPUT:LOSS:WEIGHT";
+           ", as LOSS or OUTPUT:LOSS or OUTPUT:LOSS:WEIGHT" +
+           choice_hint(last, compile_time::kLosses,
+                       std::size(compile_time::kLosses));
   if (has_colon && rest.empty())
     return "needs the name of an output before the loss";
   return "";

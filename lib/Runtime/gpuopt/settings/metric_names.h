@@ -3,9 +3,12 @@
 // This file is C++17, as the compiler is.
 #pragma once
 
+#include "gpuopt/device/list_text.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -82,10 +85,12 @@ inline const std::string_view *losses_of(MetricKind kind) {
 // nothing if it is fine.
 inline std::string metric_error(const std::string &name,
                                 std::string_view loss) {
+  static constexpr std::string_view kNames[] = {"accuracy", "f1", "perplexity"};
   const MetricKind kind = parse_metric_name(name).kind;
   if (kind == MetricKind::Unknown)
     return "is no metric; there are accuracy, top_K_accuracy for a number K, "
-           "f1 and perplexity";
+           "f1 and perplexity" +
+           choice_hint(name, kNames, std::size(kNames));
   std::string known;
   for (const std::string_view *each = losses_of(kind); !each->empty(); each++) {
     if (*each == loss)

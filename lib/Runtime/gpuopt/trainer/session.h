@@ -52,8 +52,8 @@ public:
     const std::optional<AttentionLibrary> library =
         find_attention_library(name);
     if (!library)
-      throw Error("'--attention-library' must be " + attention_library_list() +
-                  ", but is '" + name + "'");
+      throw Error("'--attention-library' must be " +
+                  wrong_attention_library(name));
     ctx.use_attention_library(*library);
   }
 

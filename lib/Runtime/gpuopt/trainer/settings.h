@@ -63,8 +63,8 @@ inline int64_t parse_choice(const std::string &flag, const Field &field,
                             const std::string &text) {
   const int64_t number = choice_number(field, text);
   if (number == field.count)
-    throw Error("'" + flag + "' must be " + choices_text(field) + ", but is '" +
-                text + "'");
+    throw Error("'" + flag + "' must be " +
+                wrong_choice(text, field.names, size_t(field.count)));
   return number;
 }
 
