@@ -119,10 +119,12 @@ static int runTrainer(StringRef of, const RunCommand &command,
                       ArrayRef<std::string> flagsBefore,
                       ArrayRef<std::string> flagsBehind) {
   const std::string &program = command.arguments.front();
-  std::vector<std::string> all{program};
-  all.insert(all.end(), flagsBefore.begin(), flagsBefore.end());
-  all.insert(all.end(), command.arguments.begin() + 1, command.arguments.end());
-  all.insert(all.end(), flagsBehind.begin(), flagsBehind.end());
+  std::vector<std::string> flags(flagsBefore);
+  flags.insert(flags.end(), command.arguments.begin() + 1,
+               command.arguments.end());
+  flags.insert(flags.end(), flagsBehind.begin(), flagsBehind.end());
+  std::vector<std::string> all = withoutReplaced(flags);
+  all.insert(all.begin(), program);
   SmallVector<StringRef> arguments(all.begin(), all.end());
   std::string problem;
   outs().flush();

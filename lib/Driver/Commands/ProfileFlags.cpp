@@ -102,6 +102,24 @@ std::vector<std::string> gpuopt::withWholePaths(ArrayRef<std::string> flags) {
   return whole;
 }
 
+std::vector<std::string> gpuopt::withoutReplaced(ArrayRef<std::string> flags) {
+  std::vector<std::string> kept;
+  for (size_t i = 0; i < flags.size(); ++i) {
+    StringRef flag = flags[i], name = flag.split('=').first;
+    if (name == "-o")
+      name = "--output-dir";
+    const SettingInfo *setting = find_setting(name.ltrim('-').str());
+    bool hasValue = setting && !setting->field.toggle;
+    size_t end = i + (hasValue && !flag.contains('=') ? 2 : 1);
+    end = std::min(end, flags.size());
+    if (!hasValue || may_repeat(*setting) ||
+        !valueOf(name, flags.drop_front(end)))
+      kept.insert(kept.end(), flags.begin() + i, flags.begin() + end);
+    i = end - 1;
+  }
+  return kept;
+}
+
 std::optional<std::string> gpuopt::valueOf(StringRef name,
                                            ArrayRef<std::string> flags) {
   std::optional<std::string> found; // the last one wins

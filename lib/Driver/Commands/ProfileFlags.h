@@ -26,6 +26,10 @@ std::vector<std::string> flagsToRepeat(llvm::ArrayRef<std::string> flags,
 /// Returns flags that the user has added, with whole paths.
 std::vector<std::string> withWholePaths(llvm::ArrayRef<std::string> flags);
 
+/// Returns flags of a trainer without values that a later flag of the same name
+/// replaces.
+std::vector<std::string> withoutReplaced(llvm::ArrayRef<std::string> flags);
+
 /// Returns the value that a flag, "--output-dir", has among others.
 std::optional<std::string> valueOf(llvm::StringRef name,
                                    llvm::ArrayRef<std::string> flags);

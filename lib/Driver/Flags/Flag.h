@@ -8,6 +8,7 @@
 #ifndef GPUOPT_LIB_DRIVER_FLAGS_FLAG_H
 #define GPUOPT_LIB_DRIVER_FLAGS_FLAG_H
 
+#include "Flags/Notes.h"
 #include "Flags/ParseErrors.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
@@ -31,8 +32,15 @@ public:
       return noteValueError((name.size() == 1 ? "-" : "--") + name.str() +
                             " needs " + needed.str() + ", but is '" +
                             text.str() + "'");
+    // --shuffle and --no-shuffle are for taking each other back.
+    if (!std::is_same_v<T, bool> && this->getNumOccurrences() > 0)
+      noteReplaced(name, given, text);
+    given = text.str();
     return llvm::cl::opt<T>::addOccurrence(position, name, text, isMulti);
   }
+
+private:
+  std::string given; ///< The text of the last occurrence.
 };
 
 /// A flag that is on or off.

@@ -20,6 +20,12 @@ static std::vector<std::string> &keptNotes() {
 
 void gpuopt::addNote(const Twine &text) { keptNotes().push_back(text.str()); }
 
+void gpuopt::noteReplaced(StringRef flag, StringRef earlier, StringRef later) {
+  if (earlier != later)
+    addNote((flag.size() == 1 ? "-" : "--") + flag + " is given as '" +
+            earlier + "' and as '" + later + "'; the last one counts");
+}
+
 std::string gpuopt::noteOn(StringRef subject) {
   for (StringRef note : keptNotes())
     if (note.consume_front(subject) && note.consume_front(": "))

@@ -17,6 +17,10 @@ namespace gpuopt {
 /// once: an error comes alone, so that nobody has to look for it.
 void addNote(const llvm::Twine &text);
 
+/// Notes that a flag was given with two values, unless they are the same.
+void noteReplaced(llvm::StringRef flag, llvm::StringRef earlier,
+                  llvm::StringRef later);
+
 /// Returns what the note "SUBJECT: TEXT" says, for an error that it explains;
 /// nothing if there is none.
 std::string noteOn(llvm::StringRef subject);

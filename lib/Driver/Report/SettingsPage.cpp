@@ -155,7 +155,10 @@ void gpuopt::printSettingsPage(raw_ostream &os) {
         "--inference`. The trainer's defaults "
         "are "
         "those that its program was compiled with,\n`defaults.h` beside its "
-        "sources; Python's keywords are the flags with underscores.\n\n## "
+        "sources; Python's keywords are the flags with underscores.\nIf a flag "
+        "is given twice with different values, the last one counts, and a note "
+        "or a warning says so:\na script may put its own flags in "
+        "front of those that it is given.\n\n## "
         "Optimizers\n\n`--optimizer`, and what each keeps for an element of a "
         "float matrix of 1024 times 1024.\n\n| | | bytes an element | reads "
         "|\n|---|---|---|---|\n";

@@ -17,8 +17,13 @@ struct ClassNamesTest : TrainerTest {
   }
   // Runs on labels that have names.
   int run_named(const std::string &out, std::vector<std::string> more = {}) {
-    more.insert(more.begin(),
-                {"--max-steps=2", "--labels", folder / "pictures"});
+    const bool has_steps =
+        std::any_of(more.begin(), more.end(), [](const std::string &flag) {
+          return flag.rfind("--max-steps", 0) == 0;
+        });
+    if (!has_steps)
+      more.push_back("--max-steps=2");
+    more.insert(more.begin(), {"--labels", folder / "pictures"});
     return run(out, std::move(more));
   }
   int run_unnamed(const std::string &out) {

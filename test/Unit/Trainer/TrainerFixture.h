@@ -39,10 +39,18 @@ struct TrainerTest : testing::Test {
   ~TrainerTest() override { detail::interrupted = 0; }
   // Runs with the usual files; returns the exit status.
   int run(const std::string &out, std::vector<std::string> flags) {
-    flags.insert(flags.begin(),
-                 {"tiny", "--weights", folder / "start", "--data",
-                  "x=" + folder / "x.npy", "--labels", folder / "labels.npy",
-                  "--output-dir", folder / out});
+    // What a test gives in place of a usual file takes its flag's place.
+    std::vector<std::string> usual = {"tiny", "--data",
+                                      "x=" + folder / "x.npy"};
+    for (const auto &[flag, path] :
+         {std::pair<std::string, std::string>{"--weights", folder / "start"},
+          {"--labels", folder / "labels.npy"},
+          {"--output-dir", folder / out}})
+      if (std::none_of(flags.begin(), flags.end(), [&](const auto &given) {
+            return given.substr(0, given.find('=')) == flag;
+          }))
+        usual.insert(usual.end(), {flag, path});
+    flags.insert(flags.begin(), usual.begin(), usual.end());
     if (overwrites)
       flags.push_back("--overwrite-output-dir");
     std::vector<char *> argv;

@@ -487,6 +487,15 @@ TEST_F(TrainerTest, TheHelpNamesEveryFlagWithItsDefault) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   std::string help = "--help";
   char name[] = "tiny", *argv[] = {name, help.data()};
+  EXPECT_EQ(error, "");
+  // One that is another value is told; flags that may repeat are not.
+  ASSERT_EQ(run("d", {"--max-steps=9", "--max-steps", "4", "--no-shuffle",
+                      "--eval-data", "x=" + folder / "x.npy", "--eval-labels",
+                      folder / "labels.npy", "--seed=42", "--seed=42"}),
+            0);
+  EXPECT_EQ(losses("a"), losses("d"));
+  EXPECT_EQ(error, "tiny: warning: '--max-steps' is given as '9' and as '4'; "
+                   "the last one counts\n");
   // The help ends the process.
   EXPECT_EXIT(
       {

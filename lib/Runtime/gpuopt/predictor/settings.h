@@ -48,6 +48,7 @@ inline Settings parse_prediction(int argc, char **argv,
   detail::check_readable("--weights", s.weights);
   detail::check_readable("--constants", s.constants);
   detail::check_results(s);
+  detail::warn_of_replaced(flags, program);
   return s;
 }
 

@@ -19,8 +19,10 @@ public:
 
   // What follows is listed under it.
   void section(const std::string &title) { list.push_back({title, ""}); }
-  void value(const std::string &name, const std::string &help, Set set) {
-    entries[name] = {false, std::move(set)};
+  // Where `repeats` is false, the last one of several flags counts.
+  void value(const std::string &name, const std::string &help, Set set,
+             bool repeats = false) {
+    entries[name] = {false, std::move(set), repeats};
     list.push_back({name + " VALUE", help});
   }
   void toggle(const std::string &name, const std::string &help,
@@ -39,6 +41,8 @@ public:
   }
 
   bool given(const std::string &name) const { return seen.count(name) > 0; }
+  // What to tell of flags that were given with several values.
+  const std::vector<std::string> &replaced() const { return replacements; }
 
   void parse_all(int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
@@ -65,9 +69,12 @@ public:
       throw Error("'--" + name + "' takes no value");
     if (!entry.is_toggle && !has_value && !next)
       throw Error("'--" + name + "' needs a value");
-    entry.set(entry.is_toggle ? ""
-              : has_value     ? argument.substr(equals + 1)
-                              : next);
+    const std::string text = entry.is_toggle ? ""
+                             : has_value     ? argument.substr(equals + 1)
+                                             : next;
+    if (!entry.repeats)
+      note_value(name, text);
+    entry.set(text);
     return !entry.is_toggle && !has_value;
   }
 
@@ -75,7 +82,16 @@ private:
   struct Entry {
     bool is_toggle;
     Set set;
+    bool repeats = false;
   };
+  // Takes down a value, and whether it replaces another one.
+  void note_value(const std::string &name, const std::string &text) {
+    const auto [at, is_first] = values.try_emplace(name, text);
+    if (!is_first && at->second != text)
+      replacements.push_back("'--" + name + "' is given as '" + at->second +
+                             "' and as '" + text + "'; the last one counts");
+    at->second = text;
+  }
   // Returns a name with dashes for underscores, if that makes it one of a flag:
   // as --learning_rate for --learning-rate.
   std::string known_name(const std::string &name) const {
@@ -115,7 +131,8 @@ private:
     exit(0);
   }
   std::map<std::string, Entry> entries;
-  std::map<std::string, std::string> others, short_names;
+  std::map<std::string, std::string> others, short_names, values;
+  std::vector<std::string> replacements;
   std::vector<std::pair<std::string, std::string>> list; // no help: a section
   std::set<std::string> seen;
 };

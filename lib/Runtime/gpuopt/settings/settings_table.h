@@ -429,6 +429,12 @@ constexpr auto all_settings() {
 // The hyperparameters of optimizers are in optimizer_table.h.
 inline constexpr auto kSettings = detail::all_settings();
 
+// Whether each of several flags of a name counts, and not the last one alone.
+constexpr bool may_repeat(const SettingInfo &setting) {
+  return setting.field.texts || setting.name == "data" ||
+         setting.name == "eval-data";
+}
+
 constexpr const SettingInfo *find_setting(std::string_view name) {
   for (const SettingInfo &setting : kSettings)
     if (setting.name == name)

@@ -129,9 +129,15 @@ inline void declare(const SettingInfo &setting, Flags &flags, Settings &s) {
     flags.short_name(std::string(setting.short_name), name);
   if (SettingMember<bool> toggle = setting.field.toggle)
     return flags.toggle(name, help, [&s, toggle](bool on) { s.*toggle = on; });
-  flags.value(name, help, [&s, &setting](const std::string &text) {
-    set_value(setting, text, s);
-  });
+  flags.value(
+      name, help,
+      [&s, &setting](const std::string &text) { set_value(setting, text, s); },
+      may_repeat(setting));
+}
+// Warns of values that later ones replace. An error comes without these.
+inline void warn_of_replaced(const Flags &flags, const Program &program) {
+  for (const std::string &text : flags.replaced())
+    fprintf(stderr, "%s: warning: %s\n", program.name, text.c_str());
 }
 
 inline void declare_flags(Flags &flags, Settings &s, const Program &program) {
@@ -359,6 +365,7 @@ inline Settings parse_settings(int argc, char **argv, const Program &program) {
   detail::set_defaults(program, s);
   try {
     detail::parse_flags(argc, argv, program, s);
+  warn_of_replaced(flags, program);
   } catch (const std::exception &) {
     // A run that does not begin leaves nothing, but one that is to start a
     // killed run anew; the flag that tells so may stand behind a wrong one.
