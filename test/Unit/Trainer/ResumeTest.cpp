@@ -30,10 +30,15 @@ struct ResumeTest : TrainerTest {
 TEST_F(ResumeTest, ARunThatIsDoneStaysDone) {
   const std::vector<std::string> flags = {"--max-steps=3", "--resume=auto"};
   ASSERT_EQ(run("a", flags), 0) << error;
+  const std::string begins = "begins with step 1: --resume=auto has found no "
+                             "checkpoint in '" +
+                             (folder / "a") + "'\n";
+  EXPECT_NE(output.find(begins), std::string::npos) << output;
   const std::string weights = weights_of("a");
   EXPECT_TRUE(std::filesystem::exists(folder / "a/checkpoint-3"));
   ASSERT_EQ(run("a", flags), 0) << error;
   EXPECT_NE(output.find("nothing is left to do"), std::string::npos) << output;
+  EXPECT_EQ(output.find("begins with"), std::string::npos) << output;
   EXPECT_EQ(weights_of("a"), weights);
 }
 

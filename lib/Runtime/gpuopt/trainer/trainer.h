@@ -360,6 +360,10 @@ private:
     if (const std::string &path = checkpoints.start_path(); !path.empty())
       printf("resumes from '%s' after step %lld of %lld\n", path.c_str(),
              static_cast<long long>(step), static_cast<long long>(steps));
+    else if (!s.resume.empty())
+      printf("begins with step 1: --resume=auto has found no checkpoint in "
+             "'%s'\n",
+             s.output_dir.c_str());
     say(describe_repeated_steps(checkpoints.start_path(), s.output_dir, step,
                                 steps));
     refuse_unplanned("", ctx.allocated_bytes,
