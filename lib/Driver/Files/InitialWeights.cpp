@@ -44,10 +44,11 @@ static std::string describeUnknown(const std::string &path,
          " names; --init-strict has the run refuse a file that does not fit";
 }
 
-std::string gpuopt::whyNoWeightsIn(const std::string &path) {
+std::string gpuopt::whyNoWeightsIn(const std::string &path,
+                                   const std::string &flag) {
   try {
     const MappedFile file(path);
-    refuse_other_weights(file);
+    refuse_other_weights(file, flag);
     read_safetensors(file);
   } catch (const std::exception &error) {
     return error.what();

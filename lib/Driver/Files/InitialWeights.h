@@ -28,9 +28,9 @@ struct WeightShape {
   std::vector<int64_t> shape;
 };
 
-/// Returns why the file that --init-from names is not one of weights, or
-/// nothing.
-std::string whyNoWeightsIn(const std::string &file);
+/// Returns why the file that a flag, --init-from or --weights, names is not one
+/// of weights, or nothing.
+std::string whyNoWeightsIn(const std::string &file, const std::string &flag);
 
 /// What a trainer would say of the weights that it begins with.
 struct StartFindings {

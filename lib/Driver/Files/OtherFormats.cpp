@@ -16,6 +16,12 @@ using namespace gpuopt;
 
 Error gpuopt::refuseOtherFormats(StringRef path, StringRef weightsFlag) {
   StringRef extension = sys::path::extension(path);
+  if (is_contained({".npy", ".npz", ".parquet", ".tar"}, extension.lower()))
+    return createStringError(
+        "'" + path +
+        "' is a file of data, but the argument without a flag is the model, an "
+        "ONNX file; name data by --data INPUT=" +
+        path + " or --labels " + path);
   bool isOfPyTorch = is_torch_ending(extension.lower());
   bool hasWeightsAlone = extension.equals_insensitive(".safetensors");
   if ((!isOfPyTorch && !hasWeightsAlone) || !sys::fs::is_regular_file(path))

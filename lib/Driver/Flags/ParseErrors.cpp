@@ -41,6 +41,8 @@ static bool isOfPrograms(StringRef flag) {
 /// Returns what to do about a flag that other commands have, and this one not.
 static StringRef insteadOfTaking(StringRef flag,
                                  const cl::SubCommand &command) {
+  if (&command == &trainCommand() && flag == "weights")
+    return "; --init-from begins with the weights of a file";
   return &command == &compileCommand() && isOfPrograms(flag)
              ? "; give it to the program that it writes, when you run that"
              : "; leave it out";

@@ -115,7 +115,9 @@ static Error checkNamedFiles(const TrainingSettings &settings) {
     }
   std::string why;
   if (isGiven("init-from"))
-    why = whyNoWeightsIn(weights_at(settings.init_from));
+    why = whyNoWeightsIn(weights_at(settings.init_from), "--init-from");
+  else if (isGiven("weights"))
+    why = whyNoWeightsIn(settings.weights, "--weights");
   else if (isGiven("prompts"))
     why = countPrompts(settings.prompts).problem;
   return why.empty() ? Error::success() : createStringError(why);

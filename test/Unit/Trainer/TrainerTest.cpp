@@ -190,6 +190,7 @@ TEST_F(TrainerTest, WarnsOnceWhereNoLabelCounts) {
 }
 
 TEST_F(TrainerTest, SaysWhatIsWrong) {
+  write_file(folder / "w.pt", "\x80\2...");
   std::filesystem::create_directory(folder / "bare");
   const std::string good = "x=" + folder / "x.npy";
   write_file(folder / "bad.npy",
@@ -313,6 +314,11 @@ TEST_F(TrainerTest, SaysWhatIsWrong) {
       {{"--weights", folder / "other"},
        "has 'weight' as F32 [3, 4], but the program needs F32 [4, 3]"},
       {{"--weights", folder / "garbage"}, "garbage' is not a safetensors file"},
+      {{"--weights", folder / "w.pt"},
+       "'--weights' '" + folder / "w.pt" +
+           "' is a file of torch.save, but a safetensors file is needed"},
+      {{"--wait-policy=activ"}, "but is 'activ'; did you mean 'active'?"},
+      {{"--lr-scheduler-type=cosin"}, "but is 'cosin'; did you mean 'cosine'?"},
       {{"--seed"}, "'--seed' needs a value"},
       {{"--seed=-1"},
        "'--seed' needs a whole number of at least 0, but got '-1'"},
@@ -481,12 +487,6 @@ TEST_F(TrainerTest, TheLastFlagCounts) {
   ASSERT_EQ(run("c", {"--max-steps=4", "--no-shuffle", "--shuffle"}), 0);
   EXPECT_EQ(losses("a"), losses("b"));
   EXPECT_NE(losses("a"), losses("c"));
-}
-
-TEST_F(TrainerTest, TheHelpNamesEveryFlagWithItsDefault) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
-  std::string help = "--help";
-  char name[] = "tiny", *argv[] = {name, help.data()};
   EXPECT_EQ(error, "");
   // One that is another value is told; flags that may repeat are not.
   ASSERT_EQ(run("d", {"--max-steps=9", "--max-steps", "4", "--no-shuffle",
@@ -496,6 +496,12 @@ TEST_F(TrainerTest, TheHelpNamesEveryFlagWithItsDefault) {
   EXPECT_EQ(losses("a"), losses("d"));
   EXPECT_EQ(error, "tiny: warning: '--max-steps' is given as '9' and as '4'; "
                    "the last one counts\n");
+}
+
+TEST_F(TrainerTest, TheHelpNamesEveryFlagWithItsDefault) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  std::string help = "--help";
+  char name[] = "tiny", *argv[] = {name, help.data()};
   // The help ends the process.
   EXPECT_EXIT(
       {

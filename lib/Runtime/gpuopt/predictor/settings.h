@@ -45,7 +45,7 @@ inline Settings parse_prediction(int argc, char **argv,
   detail::check_files(s.train, "--");
   detail::check_readable("--prompts", s.prompts);
   detail::check_readable("--class-names", s.class_names);
-  detail::check_readable("--weights", s.weights);
+  detail::check_weights(s);
   detail::check_readable("--constants", s.constants);
   detail::check_results(s);
   detail::warn_of_replaced(flags, program);

@@ -14,6 +14,7 @@
 #include "gpuopt/settings/output_files.h"
 #include "gpuopt/settings/param_groups.h"
 #include "gpuopt/settings/profile_schedule.h"
+#include "gpuopt/trainer/checkpoints/other_weights.h"
 #include "gpuopt/trainer/checkpoints/resume.h"
 #include "gpuopt/trainer/output_folder.h"
 
@@ -213,6 +214,13 @@ inline void check_files(const DataFlags &data, const std::string &prefix) {
   check_readable(prefix + "tokens", data.tokens);
 }
 
+// Checks the file of --weights.
+inline void check_weights(const Settings &s) {
+  check_readable("--weights", s.weights);
+  if (!s.weights.empty())
+    refuse_other_weights(MappedFile(s.weights), "--weights");
+}
+
 // Refuses to write results where they would be read as data.
 inline void refuse_results_in_data(const std::string &output_dir,
                                    const DataFlags &data,
@@ -328,7 +336,7 @@ inline void check_paths(const Settings &s) {
   check_files(s.eval, "--eval-");
   refuse_results_in_data(s.output_dir, s.train, "--");
   refuse_results_in_data(s.output_dir, s.eval, "--eval-");
-  check_readable("--weights", s.weights);
+  check_weights(s);
   check_readable("--init-from", s.init_from);
   if (const std::string why = unwritable_error(s, s.output_dir, "'");
       !why.empty())
@@ -357,6 +365,7 @@ inline void parse_flags(int argc, char **argv, const Program &program,
   check_together(flags, s, program);
   find_init_weights(s);
   check_paths(s);
+  warn_of_replaced(flags, program);
 }
 } // namespace detail
 
@@ -365,7 +374,6 @@ inline Settings parse_settings(int argc, char **argv, const Program &program) {
   detail::set_defaults(program, s);
   try {
     detail::parse_flags(argc, argv, program, s);
-  warn_of_replaced(flags, program);
   } catch (const std::exception &) {
     // A run that does not begin leaves nothing, but one that is to start a
     // killed run anew; the flag that tells so may stand behind a wrong one.

@@ -87,7 +87,7 @@ struct InitWeights {
 // buffers, as `num_batches_tracked`.
 inline InitWeights match_init_weights(const MappedFile &file,
                                       Table<StateInfo> states, bool is_strict) {
-  refuse_other_weights(file);
+  refuse_other_weights(file, "--init-from");
   auto tensors = read_safetensors(file);
   InitWeights found;
   constexpr int kMostNames = 8;
