@@ -36,7 +36,7 @@ struct DriverOptions {
   const TargetInfo *target = nullptr; ///< What the program is built for.
   /// The phase after which the module is printed and the compilation stops.
   std::optional<Phase> compileTo;
-  /// Whether to print how the program is built and run.
+  /// Whether to print what was compiled, and how it is built and run.
   bool tellsNextSteps = false;
   std::string dumpPhasesTo; ///< A folder for the module after each phase.
   OnnxImportOptions import;

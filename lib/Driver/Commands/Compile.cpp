@@ -19,10 +19,13 @@
 #include "Flags/Notes.h"
 #include "Report/PhaseMemory.h"
 #include "Report/PlanFile.h"
+#include "Report/PlanSummary.h"
 #include "gpuopt/Analysis/Costs/KernelEstimates.h"
+#include "gpuopt/Planning/Bytes.h"
 #include "gpuopt/settings/compile_table.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Regex.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
@@ -204,6 +207,19 @@ static void tellBudgetHelp(const DriverOptions &options,
                         .text();
 }
 
+/// Prints the memory of the program and, of a trainer, the time of a step.
+static void printPlan(const DriverOptions &options, Compilation &compilation) {
+  Planned planned;
+  planned.costs = compilation.getCosts();
+  planned.memory = describeMemory(compilation.getModule(), planned.costs);
+  planned.accumulationSteps = options.emission.accumulationSteps;
+  if (options.pipeline.step.inference) // of which no times are estimated
+    llvm::outs() << llvm::sys::path::filename(options.model) << ": "
+                 << planning::formatBytes(planned.memory.totalBytes) << "\n";
+  else
+    printHeadline(options, planned, /*namesBatch=*/false, llvm::outs());
+}
+
 int gpuopt::compileModel(const DriverOptions &options) {
   Compilation compilation(options);
   if (options.compileTo)
@@ -252,7 +268,9 @@ int gpuopt::compileModel(const DriverOptions &options) {
   if (llvm::Error error = writeProgram(options, module, *files))
     return failure(std::move(error));
   printNotes();
-  if (options.tellsNextSteps)
-    printNextSteps(options, module, llvm::errs());
+  if (options.tellsNextSteps) {
+    printPlan(options, compilation);
+    printNextSteps(options, module, llvm::outs());
+  }
   return 0;
 }

@@ -29,9 +29,10 @@ void gpuopt::printNextSteps(const DriverOptions &options, ModuleOp module,
   std::string build = shellWord(folder + "/build");
   StringRef executable = options.pipeline.step.inference ? kPredictorExecutable
                                                          : kTrainerExecutable;
-  os << "gpuopt: the program is in '" << folder << "'; next:\n  cmake -S "
+  os << "the program is in '" << folder << "'; build it: cmake -S "
      << shellWord(folder) << " -B " << build << " && cmake --build " << build
-     << " --parallel\n  " << shellWord((folder + "/build/" + executable).str());
+     << " --parallel\nrun it: "
+     << shellWord((folder + "/build/" + executable).str());
   SmallVector<device::BufferOp> files;
   for (device::BufferOp buffer : module.getOps<device::BufferOp>()) {
     bool isLabels = buffer.getKind() == device::BufferKind::Labels;
@@ -44,7 +45,11 @@ void gpuopt::printNextSteps(const DriverOptions &options, ModuleOp module,
       os << " --data " << shellWord((name + "=" + name + ".npy").str());
     files.push_back(buffer);
   }
-  os << "\nwith\n";
+  os << "\n";
+  // A script knows what its files hold; a person at a terminal is told.
+  if (!os.is_displayed())
+    return;
+  os << "with\n";
   for (device::BufferOp buffer : files)
     printFile(buffer, os);
 }

@@ -45,6 +45,11 @@ CompileFlag<std::string> planHtml("html");
 CompileFlag<std::string> memoryTimeline("memory-timeline");
 CompileFlag<bool> findBatchSize("find-batch-size");
 CompileFlag<bool> skipSmallestBudget("skip-smallest-budget");
+// That of `train` is a flag of the trainer.
+Switch compilesQuietly("quiet",
+                       cl::desc("nothing on the terminal but notes, warnings "
+                                "and errors"),
+                       cl::cat(targetCategory()), cl::sub(compileCommand()));
 Switch anySchedule("any-schedule",
                    cl::desc("take the first schedule within the budget, "
                             "whatever it costs: tells sooner whether there is "
@@ -193,8 +198,7 @@ Error gpuopt::collectTarget(DriverOptions &options) {
   options.outputDir = outputDir;
   options.target = &givenTarget();
   options.dumpPhasesTo = dumpPhasesTo;
-  // A script knows what comes next; a person at a terminal is told.
-  options.tellsNextSteps = compileCommand() && errs().is_displayed();
+  options.tellsNextSteps = compileCommand() && !compilesQuietly;
   if (!compileTo.empty())
     options.compileTo = parsePhase(compileTo);
   options.plan = {planJson,      planCurve, planKernels,

@@ -67,9 +67,8 @@ static std::string partsOfAddedTime(const MemoryReport &memory) {
                        memory.recomputePercent, proven);
 }
 
-/// With `namesBatch`, the batch is one that was looked for.
-static void printHeadline(const DriverOptions &options, const Planned &planned,
-                          bool namesBatch, llvm::raw_ostream &os) {
+void gpuopt::printHeadline(const DriverOptions &options, const Planned &planned,
+                           bool namesBatch, llvm::raw_ostream &os) {
   const MemoryReport &memory = planned.memory;
   int64_t budget = options.pipeline.schedule.memoryBudget;
   os << llvm::sys::path::filename(options.model);
@@ -86,13 +85,16 @@ static void printHeadline(const DriverOptions &options, const Planned &planned,
        << ": plan within what it has by --memory-budget=auto, or take a "
           "smaller "
           "batch";
-  os << llvm::formatv("\na step: {0:f3} ms, estimated",
+  os << llvm::formatv("\na step: {0:f3} ms, estimated\n",
                       planned.stepMilliseconds());
+}
+
+/// Prints what the estimates rest on, and what is in half precision.
+static void printChoices(const Planned &planned, llvm::raw_ostream &os) {
   if (std::string costs = planned.costs.describe(); !costs.empty())
-    os << "\ncosts: " << costs;
+    os << "costs: " << costs << "\n";
   if (!planned.precision.empty())
-    os << "\nprecision: " << planned.precision;
-  os << "\n";
+    os << "precision: " << planned.precision << "\n";
 }
 
 static void printMemory(const DriverOptions &options,
@@ -191,6 +193,7 @@ void PlanSummary::print(const DriverOptions &options,
                         llvm::raw_ostream &os) const {
   if (planned.status == 0) {
     printHeadline(options, planned, largestBatch.has_value(), os);
+    printChoices(planned, os);
     printMemory(options, planned.memory, os);
     printTransfers(planned.memory, os);
     printPeak(planned.memory, os);

@@ -24,6 +24,11 @@ struct PlanSummary {
   llvm::json::Object toJson(const DriverOptions &options) const;
 };
 
+/// Prints the memory of a program, what its budget costs, and the time of a
+/// step. With `namesBatch`, the batch is one that was looked for.
+void printHeadline(const DriverOptions &options, const Planned &planned,
+                   bool namesBatch, llvm::raw_ostream &os);
+
 } // namespace gpuopt
 
 #endif // GPUOPT_LIB_DRIVER_REPORT_PLANSUMMARY_H
