@@ -86,6 +86,15 @@ private:
     return success();
   }
 
+  /// Returns a budget that is too small as text: in bytes where that would be
+  /// the text of the one that is large enough.
+  static std::string textOfUnmet(int64_t budget, int64_t smallest) {
+    std::string text = planning::formatBytes(budget);
+    return text == planning::formatBytes(smallest)
+               ? std::to_string(budget) + " B"
+               : text;
+  }
+
   LogicalResult reportUnmet(StepOp step, const UnmetBudget &unmet) {
     // The memory budget limits the arena, unless the activation budget is
     // smaller.
@@ -104,7 +113,7 @@ private:
     InFlightDiagnostic error =
         getOperation().emitError(isWhole ? "memory" : "activation");
     error << " budget "
-          << planning::formatBytes(isWhole ? memoryBudget : activationBudget);
+          << textOfUnmet(isWhole ? memoryBudget : activationBudget, smallest);
     if (searchSmallest && unmet.isSmallest)
       error << " cannot be met: the smallest budget that can be met is "
             << planning::formatBytes(smallest)
