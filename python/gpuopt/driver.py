@@ -225,16 +225,36 @@ def train(model: str | os.PathLike, output_dir: str | os.PathLike, **flags: Any)
     _run_on_data("train", model, output_dir, flags)
 
 
-def predict(model: str | os.PathLike, output_dir: str | os.PathLike, **flags: Any) -> None:
+def predict(model: str | os.PathLike, output_dir: str | os.PathLike, **flags: Any) -> dict[str, np.ndarray | list[dict[str, Any]]]:
     """``gpuopt predict``: compiles, builds and runs the forward of an ONNX file,
     or of what :func:`train` has left in a folder; ``output_dir`` gets a .npy
     file for each output, of all samples. Data is given as to :func:`train`.
+
+    Returns:
+      What these files hold, by their names without the ending, which are the
+      names of the outputs: arrays, whose elements are read from the files as
+      they are needed; of the lines of ``top_k`` and ``generate``, a list with
+      a dictionary for each line.
 
     Raises:
       DriverError: with the driver's message.
       TypeError: data is neither numbers nor a path.
     """
     _run_on_data("predict", model, output_dir, flags)
+    return _predicted(Path(output_dir))
+
+
+def _predicted(folder: Path) -> dict[str, np.ndarray | list[dict[str, Any]]]:
+    """The results of a prediction, which its folder lists behind a first line."""
+    results: dict[str, np.ndarray | list[dict[str, Any]]] = {}
+    for name in (folder / ".gpuopt-prediction").read_text(encoding="utf-8").splitlines()[1:]:
+        path = folder / name
+        if path.suffix == ".npy":
+            # Who writes to the array changes a copy of what is in memory alone.
+            results[path.stem] = np.load(path, mmap_mode="c")
+        elif path.suffix == ".jsonl":
+            results[path.stem] = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return results
 
 
 def _run_on_data(command: str, model: Any, output_dir: Any, flags: dict[str, Any]) -> None:

@@ -209,8 +209,9 @@ def test_draws(model, program, tmp_path, flags, k):
 def test_in_one_go(model, program, tmp_path, monkeypatch):
     monkeypatch.setenv("CMAKE_BUILD_TYPE", "None")  # builds faster
     onnx = program.parents[2] / "model.onnx"
-    gpuopt.predict(onnx, tmp_path / "out", prompts=[[3, 1, 4], [1, 5, 9]], generate=3, target="host", batch_size=BATCH)
+    found = gpuopt.predict(onnx, tmp_path / "out", prompts=[[3, 1, 4], [1, 5, 9]], generate=3, target="host", batch_size=BATCH)
     lines = [json.loads(line) for line in (tmp_path / "out" / "generated.jsonl").read_text().splitlines()]
+    assert found == {"generated": lines}
     assert [line["tokens"] for line in lines] == [expected(model, prompt, 3) for prompt in ([3, 1, 4], [1, 5, 9])]
 
 

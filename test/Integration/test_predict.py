@@ -303,8 +303,14 @@ def test_pictures_are_seen_as_the_run_has_seen_them(model, run_gpuopt, tmp_path)
 def test_from_python(model, tmp_path):
     folder, expected = model
     data = {"x": torch.from_numpy(np.load(folder / "x.npy"))}
-    gpuopt.predict(folder / "model.onnx", tmp_path / "out", target="host", batch_size=BATCH, data=data, outputs="logits")
+    found = gpuopt.predict(folder / "model.onnx", tmp_path / "out", target="host", batch_size=BATCH, data=data, outputs="logits")
     np.testing.assert_allclose(np.load(tmp_path / "out" / "logits.npy"), expected["logits"], atol=1e-5)
+    assert list(found) == ["logits"]
+    np.testing.assert_array_equal(found["logits"], np.load(tmp_path / "out" / "logits.npy"))
+    torch.from_numpy(found["logits"]).zero_()  # a copy, which changes no file
+    np.testing.assert_allclose(np.load(tmp_path / "out" / "logits.npy"), expected["logits"], atol=1e-5)
+    best = gpuopt.predict(folder / "model.onnx", tmp_path / "best", target="host", batch_size=BATCH, data=data, outputs="logits", top_k=1)
+    assert [line["classes"] for line in best["logits"]] == expected["logits"].argmax(1)[:, None].tolist()
     with pytest.raises(gpuopt.DriverError, match="there is no data"):
         gpuopt.predict(folder / "model.onnx", tmp_path / "out", target="host")
 
