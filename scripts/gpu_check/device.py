@@ -106,6 +106,7 @@ def describe_device() -> dict:
     described = {
         "base": closest_builtin(properties),
         "name": properties.name,
+        "computeCapability": float(f"{properties.major}.{properties.minor}"),
         # An older PyTorch lacks some of them.
         **{member: getattr(properties, name) for member, name in PROPERTIES.items() if hasattr(properties, name)},
         "bytesPerSecond": bytes_per_second(),

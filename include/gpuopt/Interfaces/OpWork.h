@@ -34,7 +34,12 @@ struct OpWork {
   double tileShare = 1; ///< The share of the products' rate that tiles leave.
   /// Whether matrices in half precision have rows at multiples of 16 bytes.
   bool hasAlignedRows = true;
-  bool isOwnProduct = false; ///< A kernel of the program, not a library's.
+  /// Whether it multiplies by mma.sync, as most kernels of the program do.
+  /// Libraries use the instructions of newer devices as well.
+  bool multipliesByWarps = false;
+  /// Whether it moves bytes while it computes. Otherwise the times of both add
+  /// up.
+  bool overlapsBytes = true;
 };
 
 } // namespace gpuopt

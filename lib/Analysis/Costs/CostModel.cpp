@@ -7,6 +7,7 @@
 
 #include "gpuopt/Analysis/Costs/CostModel.h"
 
+#include "gpuopt/Analysis/Costs/AttentionCost.h"
 #include "gpuopt/Analysis/Costs/KernelCost.h"
 #include "gpuopt/Analysis/Costs/MeasuredCosts.h"
 #include "gpuopt/Analysis/Costs/ProductCost.h"
@@ -101,6 +102,8 @@ static void addWarpWork(Operation *op, const DeviceModel &device,
   // Its sums are few beside the bytes of the rows and the launches.
   else if (isa<nn::ScatterAddOp>(op))
     work.launches = kScatterLaunches;
+  else if (isa<nn::AttentionOp, nn::AttentionGradOp>(op))
+    addAttention(op, device, work);
   else if (auto costly = dyn_cast<CostOpInterface>(op))
     costly.addWarpWork(work);
   else
@@ -202,20 +205,25 @@ static double secondsOfProducts(const OpWork &work, const DeviceModel &device) {
   double share = work.tileShare;
   if (!work.hasAlignedRows && wantsAlignedRows(work.elementType, device))
     share *= isHalf ? kShareOfUnalignedRows : kShareOfUnalignedTf32Rows;
-  if (isHalf && work.isOwnProduct)
+  if (isHalf && work.multipliesByWarps)
     share *= device.ownProductShare;
   return work.operations / (productsPerSecond(work, device) * share);
+}
+
+static double secondsOfWarps(const OpWork &work, const DeviceModel &device) {
+  double ofMemory = secondsOfMemory(work, device),
+         ofArithmetic =
+             secondsOfProducts(work, device) + secondsOfLanes(work, device);
+  return work.overlapsBytes ? std::max(ofMemory, ofArithmetic)
+                            : ofMemory + ofArithmetic;
 }
 
 double gpuopt::timeInNanoseconds(const OpWork &work,
                                  const DeviceModel &device) {
   if (work.operations == 0 && work.bytesRead + work.bytesWritten == 0)
     return 0;
-  double seconds = device.hasWarps()
-                       ? std::max(secondsOfMemory(work, device),
-                                  secondsOfProducts(work, device) +
-                                      secondsOfLanes(work, device))
-                       : secondsOnCores(work, device);
+  double seconds = device.hasWarps() ? secondsOfWarps(work, device)
+                                     : secondsOnCores(work, device);
   return 1e9 * (seconds + work.launches * device.secondsPerLaunch);
 }
 

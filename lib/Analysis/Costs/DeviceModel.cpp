@@ -63,6 +63,7 @@ static DeviceModel makeHopper(const char *name, double bytesPerSecond,
                     47 * kTera,  47 * kTera, 346 * kTera,    692 * kTera,
                     692 * kTera, 2e-6,       memoryInBytes,  50 * kGiga,
                     true,        132};
+  model.computeCapability = 9.0;
   model.multiprocessor =
       makeMultiprocessor(2048, 32, 228 * kKiB, 128, 1.755 * kGiga);
   model.memoryLatencyInSeconds = 700e-9;
@@ -79,6 +80,7 @@ static DeviceModel makeA100() {
                     13.6 * kTera, 13.6 * kTera, 109 * kTera, 218 * kTera,
                     218 * kTera,  2.5e-6,       40 * kGiB,   25 * kGiga,
                     true,         108};
+  model.computeCapability = 8.0;
   model.multiprocessor =
       makeMultiprocessor(2048, 32, 164 * kKiB, 64, 1.41 * kGiga);
   model.memoryLatencyInSeconds = 600e-9;
@@ -95,6 +97,7 @@ static DeviceModel make4090() {
                     0.9 * kTera, 58 * kTera, 58 * kTera,   115 * kTera,
                     115 * kTera, 2.5e-6,     24 * kGiB,    25 * kGiga,
                     true,        128};
+  model.computeCapability = 8.9;
   model.multiprocessor =
       makeMultiprocessor(1536, 24, 100 * kKiB, 128, 2.52 * kGiga);
   model.memoryLatencyInSeconds = 600e-9;
@@ -140,6 +143,7 @@ static std::vector<Member> membersOf(DeviceModel &model, double &memory) {
           {"memoryInBytes", &memory, mayBeZero},
           {"hostLinkBytesPerSecond", &model.hostLinkBytesPerSecond},
           {"multiprocessors", &model.multiprocessors, false, isWhole},
+          {"computeCapability", &model.computeCapability, mayBeZero},
           {"warpSize", &each.warpSize, false, isWhole},
           {"threadsPerMultiprocessor", &each.threads, false, isWhole},
           {"blocksPerMultiprocessor", &each.blocks, false, isWhole},

@@ -68,14 +68,17 @@ struct DeviceModel {
   /// The number of multiprocessors of a GPU or cores of a processor, over which
   /// a kernel is spread.
   double multiprocessors = 0;
+  /// NVIDIA's number of what a GPU can execute, such as 9.0; 0 of a processor.
+  double computeCapability = 0;
   Multiprocessor multiprocessor = {};
   /// The time from a load to its data while the memory is busy.
   double memoryLatencyInSeconds = 0;
   double l2CacheInBytes = 0; ///< The cache that all multiprocessors share.
   /// Instructions in f64 that begin for each one in f32.
   double f64InstructionShare = 1;
-  /// The share of the rates of products that kernels of our own reach. They
-  /// use mma.sync; libraries use the instructions of newer devices as well.
+  /// The share of the rates of products that kernels of our own reach where
+  /// they use mma.sync; libraries use the instructions of newer devices as
+  /// well.
   double ownProductShare = 1;
   /// Whether products of f32 round their operands to TF32, for matrix units.
   bool multipliesInTf32 = false;
@@ -89,6 +92,10 @@ struct DeviceModel {
   /// Whether threads run in warps, and hide what they wait for by each other. A
   /// processor's core fetches ahead instead.
   bool hasWarps() const { return multiprocessor.warpSize > 1; }
+  /// Whether programs have kernels for it that multiply by warpgroups (wgmma),
+  /// as has_warpgroup_products of Runtime/gpuopt/device/requirements_cuda.h
+  /// decides.
+  bool hasWarpgroups() const { return computeCapability == 9; }
   /// Instructions of lanes in f32, of the whole device.
   double laneInstructionsPerSecond() const {
     return multiprocessors * multiprocessor.lanes * multiprocessor.clockInHertz;

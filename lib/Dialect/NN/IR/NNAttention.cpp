@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "AttentionScores.h"
+#include "gpuopt/Dialect/NN/IR/AttentionScores.h"
 #include "gpuopt/Support/TensorType.h"
 #include "gpuopt/settings/limits.h"
 #include "mlir/Dialect/Traits.h"

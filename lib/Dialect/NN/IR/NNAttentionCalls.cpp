@@ -10,9 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "gpuopt/Dialect/NN/IR/NNDialect.h"
+#include "gpuopt/Dialect/NN/IR/AttentionScores.h"
 #include "gpuopt/Support/TensorType.h"
-#include "gpuopt/settings/attention_kernels.h"
 #include "gpuopt/settings/limits.h"
 
 using namespace mlir;
@@ -331,6 +330,8 @@ static void setOptions(RuntimeCall &call, OpT op) {
 template <typename OpT>
 static bool hasMaskPairs(OpT op, const CallLayouts &layouts) {
   const StridedView &mask = viewOf(op, op.getMask(), layouts);
+  if (mask.sizes.empty())
+    return false;
   auto isEven = [](int64_t number) { return number % 2 == 0; };
   bool hasEvenRows = true;
   for (auto [size, stride] :
@@ -351,10 +352,10 @@ static bool hasAlignedRows(Value operand, const StridedView &view) {
   return isAligned;
 }
 
-/// Says which kernels compute a call that reads the rows of these operands.
+/// Returns the kernels for a call that reads the rows of these operands.
 template <typename OpT>
-static void chooseKernels(RuntimeCall &call, OpT op, const CallLayouts &layouts,
-                          ArrayRef<unsigned> rows) {
+static AttentionKernels kernelsOf(OpT op, const CallLayouts &layouts,
+                                  ArrayRef<unsigned> rows) {
   Value mask = op.getMask();
   bool isAdded = mask && !tensorType(mask).getElementType().isInteger(1);
   AttentionChanges changes;
@@ -367,10 +368,22 @@ static void chooseKernels(RuntimeCall &call, OpT op, const CallLayouts &layouts,
   changes.has_added_mask = isAdded;
   changes.has_mask_pairs = isAdded && hasMaskPairs(op, layouts);
   int64_t head = attention_head_of(largestHeadOf(op));
-  call.passToTemplate(head);
-  switch (attention_scores_of(
-      changes, head,
-      tensorType(op.getQuery()).getElementTypeBitWidth() == 16)) {
+  return {head, attention_scores_of(
+                    changes, head,
+                    tensorType(op.getQuery()).getElementTypeBitWidth() == 16)};
+}
+
+AttentionKernels nn::attentionKernelsOf(Operation *op,
+                                        const CallLayouts &layouts) {
+  if (auto gradient = dyn_cast<AttentionGradOp>(op))
+    return kernelsOf(gradient, layouts, /*rows=*/{0, 1, 2, 5});
+  return kernelsOf(cast<AttentionOp>(op), layouts, /*rows=*/{0, 1, 2});
+}
+
+/// Says which kernels compute a call.
+static void nameKernels(RuntimeCall &call, const AttentionKernels &kernels) {
+  call.passToTemplate(kernels.head);
+  switch (kernels.scores) {
   case AttentionScores::Products:
     return call.passToTemplate("AttentionScores::Products");
   case AttentionScores::Masked:
@@ -386,7 +399,7 @@ static constexpr StringLiteral kHeader = "gpuopt/ops/attention.h";
 
 RuntimeCall AttentionOp::getCall(const CallLayouts &layouts) {
   RuntimeCall call("attention", kHeader);
-  chooseKernels(call, *this, layouts, /*rows=*/{0, 1, 2});
+  nameKernels(call, attentionKernelsOf(*this, layouts));
   call.passConstant(attentionShape(
       *this, layouts, withoutOrder(layouts.results[0], getOrder())));
   for (Value tensor : {getQuery(), getKey(), getValue()})
@@ -399,7 +412,7 @@ RuntimeCall AttentionOp::getCall(const CallLayouts &layouts) {
 
 RuntimeCall AttentionGradOp::getCall(const CallLayouts &layouts) {
   RuntimeCall call("attention_backward", kHeader);
-  chooseKernels(call, *this, layouts, /*rows=*/{0, 1, 2, 5});
+  nameKernels(call, attentionKernelsOf(*this, layouts));
   StructConstant shape = attentionShape(*this, layouts, layouts.operands[3]);
   StructConstant gradients("AttentionGradientShape", shape.name + "_gradients");
   const BatchDims dims{groupSizeOf(*this)};

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "AttentionScores.h"
+#include "gpuopt/Dialect/NN/IR/AttentionScores.h"
 #include "gpuopt/Dialect/NN/IR/TensorBuilder.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "AttentionScores.h"
+#include "gpuopt/Dialect/NN/IR/AttentionScores.h"
 #include "gpuopt/Dialect/NN/IR/ProductLayout.h"
 #include "gpuopt/Support/TensorSize.h"
 #include "gpuopt/Support/TensorType.h"
@@ -70,51 +70,32 @@ bool ConvWeightGradOp::usesMatrixUnits() { return true; }
 // Attention
 //===----------------------------------------------------------------------===//
 
-/// Returns the number of pairs of a query and a key that it sees.
-static double seenPairs(RankedTensorType scores,
-                        std::optional<ArrayRef<int64_t>> band) {
-  if (!band)
-    return scores.getNumElements();
+double nn::pairsInTiles(RankedTensorType scores,
+                        std::optional<ArrayRef<int64_t>> band, ScoreTile tile) {
   ArrayRef<int64_t> shape = scores.getShape();
-  double pairs = 0;
-  for (int64_t row : llvm::seq<int64_t>(0, shape.take_back(2)[0])) {
-    auto [first, end] = keysInBand(scores, *band, row);
-    pairs += end - first;
-  }
+  const int64_t rows = shape.take_back(2)[0], keys = shape.back();
+  double tiles = 0;
+  if (band)
+    for (int64_t row = 0; row < rows; row += tile.queries) {
+      const int64_t last = std::min(row + tile.queries, rows) - 1;
+      tiles += double(
+          llvm::divideCeil(keysInBand(scores, *band, last).second, tile.keys) -
+          keysInBand(scores, *band, row).first / tile.keys);
+    }
+  else
+    tiles = double(llvm::divideCeil(rows, tile.queries)) *
+            double(llvm::divideCeil(keys, tile.keys));
+  double pairs = tiles * double(tile.queries) * double(tile.keys);
   for (int64_t batch : shape.drop_back(2))
-    pairs *= batch;
+    pairs *= double(batch);
   return pairs;
 }
 
-/// Returns the same for an attention or its gradient.
+/// Returns the pairs of a query and a key that an attention or its gradient
+/// sees.
 template <typename OpT>
 static double seenPairs(OpT op) {
-  return seenPairs(scoresType(op.getQuery(), op.getKey()), op.getBand());
-}
-
-/// Instructions of a lane for a pair of a query and a key: its score is scaled,
-/// compared, raised to a power, added and narrowed. The power is one
-/// instruction that takes the place of eight (16 of them begin in a clock, of
-/// 128 others).
-static constexpr double kAttentionInstructions = 12;
-/// The backward computes probabilities twice, and the gradients of scores. Its
-/// two kernels issued 42 and 46 instructions for a pair on an H200, as Nsight
-/// Compute counts them, addresses and copies included, in 0.5 to 0.6 of the
-/// clocks; with the products' time beside it that is about their time. Their
-/// tiles have half to three quarters of these instructions since then
-/// (docs/rationale/attention.md), which no GPU has timed yet.
-static constexpr double kAttentionGradientInstructions = 88;
-/// A soft cap is a tanh and two products (tanh of elementary_cuda.h).
-static constexpr double kSoftcapInstructions = 18;
-/// The backward computes scores and the gradients of probabilities in both of
-/// its kernels: seven products, where five are counted.
-static constexpr double kAttentionGradientProducts = 7. / 5;
-
-/// Adds what a softmax, which stands between the products, takes of lanes for
-/// each pair.
-static void addSoftmax(double pairs, double instructions, OpWork &work) {
-  work.isOwnProduct = true;
-  work.laneInstructions = pairs * instructions;
+  return pairsInTiles(scoresType(op.getQuery(), op.getKey()), op.getBand(), {});
 }
 
 double AttentionOp::getFloatingPointOperations() {
@@ -129,10 +110,6 @@ double AttentionOp::getFloatingPointOperations() {
                              (getMask() ? 1 : 0) + (getBias() ? 1 : 0));
 }
 bool AttentionOp::usesMatrixUnits() { return true; }
-void AttentionOp::addWarpWork(OpWork &work) {
-  double softcap = getSoftcap() ? kSoftcapInstructions : 0;
-  addSoftmax(seenPairs(*this), kAttentionInstructions + softcap, work);
-}
 
 /// The gradient has five products, where the forward has two, and computes the
 /// softmax again. That of a bias is one sum more.
@@ -149,11 +126,6 @@ double AttentionGradOp::getFloatingPointOperations() {
                              (getMask() ? 1 : 0) + (getBias() ? 2 : 0));
 }
 bool AttentionGradOp::usesMatrixUnits() { return true; }
-void AttentionGradOp::addWarpWork(OpWork &work) {
-  double softcap = getSoftcap() ? 2 * kSoftcapInstructions : 0;
-  addSoftmax(seenPairs(*this), kAttentionGradientInstructions + softcap, work);
-  work.operations *= kAttentionGradientProducts;
-}
 
 //===----------------------------------------------------------------------===//
 // Reductions, windows, indices

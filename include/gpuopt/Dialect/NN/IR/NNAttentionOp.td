@@ -19,7 +19,7 @@ def NN_AttentionScaling : I32EnumAttr<"AttentionScaling", "what the scale is mul
 def NN_AttentionScalingAttr : EnumAttr<NN_Dialect, NN_AttentionScaling, "scaling">;
 
 def NN_AttentionOp : NN_InferredOp<"attention", [
-    AttrSizedOperandSegments, Differentiable, MatrixUnitsWithWarpWork,
+    AttrSizedOperandSegments, Differentiable, MatrixUnits,
     DeclareOpInterfaceMethods<RuntimeCallOpInterface, [
       "getReasonAgainstCall", "supportsLayouts", "canWriteParts", "takesOrder", "getFactors", "keepsType"]>,
     EvaluationForm]> {
@@ -119,7 +119,7 @@ def NN_AttentionOp : NN_InferredOp<"attention", [
 }
 
 def NN_AttentionGradOp : NN_InferredOp<"attention_grad", [
-    AttrSizedOperandSegments, MatrixUnitsWithWarpWork, DeclareOpInterfaceMethods<RuntimeCallOpInterface, [
+    AttrSizedOperandSegments, MatrixUnits, DeclareOpInterfaceMethods<RuntimeCallOpInterface, [
       "supportsLayouts", "canWriteParts", "takesOrder", "getFactors", "keepsType", "getWorkspaceInBytes",
       "getRequiredWorkspaceInBytes"]>]> {
   let summary = "the gradients of an attention's query, key, value and bias";

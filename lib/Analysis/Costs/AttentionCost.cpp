@@ -1,0 +1,177 @@
+//===- AttentionCost.cpp - Which kernels compute attention ----------------===//
+//
+// Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "gpuopt/Analysis/Costs/AttentionCost.h"
+
+#include "gpuopt/Analysis/Memory/Buffers.h"
+#include "gpuopt/Dialect/NN/IR/AttentionScores.h"
+#include "gpuopt/Support/TensorSize.h"
+#include "gpuopt/Support/TensorType.h"
+
+using namespace mlir;
+using namespace gpuopt;
+using namespace gpuopt::nn;
+
+//===----------------------------------------------------------------------===//
+// Which kernels run
+//===----------------------------------------------------------------------===//
+
+/// The size of the heads that the kernels for warpgroups are for.
+static constexpr int64_t kHeadOfWarpgroups = 64;
+
+/// Returns the layouts of a call whose operands are all dense.
+static CallLayouts layoutsOfCopies(Operation *op) {
+  CallLayouts layouts;
+  for (Value operand : op->getOperands()) {
+    ArrayRef<int64_t> sizes = tensorType(operand).getShape();
+    layouts.operands.push_back(
+        {operand, 0, SmallVector<int64_t>(sizes), denseStrides(sizes)});
+  }
+  return layouts;
+}
+
+static AttentionKernels kernelsOf(Operation *op) {
+  std::optional<CallLayouts> layouts =
+      layoutsOf(cast<RuntimeCallOpInterface>(op));
+  return attentionKernelsOf(op, layouts ? *layouts : layoutsOfCopies(op));
+}
+
+AttentionThreads gpuopt::attentionThreadsOf(Operation *op,
+                                            const DeviceModel &device) {
+  // The forward has no kernels for warpgroups.
+  if (!isa<AttentionGradOp>(op) || !device.hasWarpgroups() ||
+      tensorType(op->getOperand(0)).getElementTypeBitWidth() != 16)
+    return AttentionThreads::Warps;
+  AttentionKernels kernels = kernelsOf(op);
+  bool areKept = kernels.scores == AttentionScores::Products ||
+                 kernels.scores == AttentionScores::Masked;
+  return areKept && kernels.head == kHeadOfWarpgroups
+             ? AttentionThreads::Warpgroups
+             : AttentionThreads::Warps;
+}
+
+//===----------------------------------------------------------------------===//
+// What their tiles take
+//===----------------------------------------------------------------------===//
+
+/// A soft cap is a tanh and two products (tanh of elementary_cuda.h).
+static constexpr double kSoftcapInstructions = 18;
+
+/// Adds the work of all tiles that the band leaves, whose rows are as long as
+/// the heads of the kernels. A lane has so many instructions for a pair of a
+/// query and a key, beside the products.
+template <typename OpT>
+static void addTiles(OpT op, int64_t head, ScoreTile tile, double instructions,
+                     OpWork &work) {
+  RankedTensorType scores = scoresType(op.getQuery(), op.getKey());
+  const double pairs = pairsInTiles(scores, op.getBand(), tile),
+               columns = double(tensorType(op.getQuery()).getShape().back() +
+                                tensorType(op.getValue()).getShape().back()) /
+                         2;
+  work.tileShare =
+      pairsInTiles(scores, op.getBand(), {}) / pairs * columns / double(head);
+  work.laneInstructions = pairs * instructions;
+}
+
+//===----------------------------------------------------------------------===//
+// The forward
+//===----------------------------------------------------------------------===//
+
+/// A score is scaled, compared, raised to a power, added and narrowed. The
+/// power is one instruction that takes the place of eight (16 of them begin in
+/// a clock, of 128 others).
+static constexpr double kForwardInstructions = 12;
+/// The 16 queries of a warp and the keys of a tile, which it leaves out if the
+/// band hides all of their scores.
+static constexpr ScoreTile kForwardTile{16, 64};
+
+static void addForward(AttentionOp op, OpWork &work) {
+  double softcap = op.getSoftcap() ? kSoftcapInstructions : 0;
+  work.multipliesByWarps = true;
+  addTiles(op, kernelsOf(op).head, kForwardTile, kForwardInstructions + softcap,
+           work);
+}
+
+//===----------------------------------------------------------------------===//
+// The backward
+//===----------------------------------------------------------------------===//
+
+// Where no other source is given, the instructions are what the times of an
+// H200 leave beside bytes and products, at the rates of the device model: one
+// backward of f16 alone, of 16 to 512 samples of 12 heads, 64 to 2048 tokens
+// and heads of 64 or 128, and the steps of GPT-2, ViT-B/16 and BERT-base
+// (docs/rationale/costs.md, 2026-11-27).
+
+/// Where the band hides all of such a tile, a warp, or a warpgroup, leaves it
+/// out.
+static constexpr ScoreTile kWarpTile{32, 32}, kWarpgroupTile{64, 64};
+
+/// Both kernels compute probabilities and the gradients of scores. Warps load
+/// the operands of products from shared memory: instructions for 64 columns.
+static constexpr double kGradientInstructions = 12, kOperandInstructions = 30,
+                        kWarpgroupInstructions = 22;
+/// An added mask whose elements are loaded in pairs.
+static constexpr double kMaskInstructions = 40;
+/// change_scores, which is called for all other masks and changes, dropout and
+/// a bias.
+static constexpr double kChangeInstructions = 200, kDropoutInstructions = 200,
+                        kBiasInstructions = 220;
+
+/// Scores and the gradients of probabilities are computed in both kernels:
+/// seven products, where five are counted.
+static constexpr double kGradientProducts = 7. / 5;
+/// The kernels for the sums of dY * Y, for dQ, and for dK and dV. What heads of
+/// more than 128 elements and the gradient of a bias have beside them is not
+/// counted.
+static constexpr double kGradientLaunches = 3;
+
+static double changeInstructions(AttentionGradOp op, AttentionScores scores) {
+  if (scores == AttentionScores::Products)
+    return 0;
+  if (scores == AttentionScores::Masked)
+    return kMaskInstructions;
+  return kChangeInstructions +
+         (op.getDropoutRatio() ? kDropoutInstructions : 0) +
+         (op.getBias() ? kBiasInstructions : 0) +
+         (op.getSoftcap() ? 2 * kSoftcapInstructions : 0);
+}
+
+/// The kernels for dQ and for dK and dV read Q, K, V and dY, and the one for
+/// the sums of dY * Y reads dY and Y.
+static double bytesReadAgain(AttentionGradOp op) {
+  return sizeInBytes(op.getQuery()) + sizeInBytes(op.getKey()) +
+         sizeInBytes(op.getValue()) + 2 * sizeInBytes(op.getGradient());
+}
+
+static void addGradient(AttentionGradOp op, const DeviceModel &device,
+                        OpWork &work) {
+  AttentionKernels kernels = kernelsOf(op);
+  double changes = changeInstructions(op, kernels.scores);
+  work.multipliesByWarps =
+      attentionThreadsOf(op, device) == AttentionThreads::Warps;
+  if (work.multipliesByWarps)
+    addTiles(op, kernels.head, kWarpTile,
+             kGradientInstructions +
+                 kOperandInstructions * double(kernels.head) / 64 + changes,
+             work);
+  else
+    addTiles(op, kernels.head, kWarpgroupTile, kWarpgroupInstructions + changes,
+             work);
+  work.operations *= kGradientProducts;
+  work.launches = kGradientLaunches;
+  // A block waits for its first tiles, and writes when it is done.
+  work.bytesRead += bytesReadAgain(op);
+  work.overlapsBytes = false;
+}
+
+void gpuopt::addAttention(Operation *op, const DeviceModel &device,
+                          OpWork &work) {
+  if (auto gradient = dyn_cast<AttentionGradOp>(op))
+    addGradient(gradient, device, work);
+  else
+    addForward(cast<AttentionOp>(op), work);
+}
