@@ -41,6 +41,16 @@ def program(tmp_path_factory):
     return folder / "mlp-fp32"
 
 
+def test_orders_say_what_is_prepared():
+    order = prepare.Order.parse("gpt2-large:fp16@3GiB+offload")
+    assert order.folder == "gpt2-large-fp16-3GiB-offload"
+    assert order.flags(64)[-2:] == ["--memory-budget=3GiB", "--allow-offload"]
+    plain = prepare.Order.parse("mlp")
+    assert plain.folder == "mlp-fp32" and not {"--allow-offload", "--memory-budget"} & set(plain.flags(1))
+    with pytest.raises(ValueError, match="expected MODEL:PRECISION@BUDGET.offload, but got '.ofload' in 'mlp:fp16@1GiB.ofload'"):
+        prepare.Order.parse("mlp:fp16@1GiB+ofload")
+
+
 def test_passes_what_is_right(program, tmp_path):
     modes = [] if FULL else ["--torch-modes=default"]  # else PyTorch compiles the step twice
     checked = run("check.py", "--target=host", *modes, f"--junit-xml={tmp_path / 'x.xml'}", f"--report={tmp_path / 'r.md'}", program)

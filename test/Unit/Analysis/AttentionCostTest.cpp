@@ -147,6 +147,22 @@ TEST_F(AttentionCostTest, EstimatesAreThoseOfTheKernelsThatRun) {
   expectTimes(kBert, 1.21, 1.36);
 }
 
+// TF32 makes products of libraries faster, not those of attention.
+TEST_F(AttentionCostTest, LanesMultiplyFloats) {
+  Sizes sizes = kGpt2;
+  sizes.type = "f32";
+  const DeviceModel inTf32 = llvm::cantFail(
+      loadDeviceModel("h200", /*profileCosts=*/"", /*allowsTf32=*/true));
+  auto expectTime = [&](Operation *op, double ofStep) { // of 12 layers, in ms
+    ASSERT_TRUE(op);
+    EXPECT_NEAR(12e-6 * timeInNanoseconds(op, inTf32), ofStep, 0.15 * ofStep);
+    EXPECT_EQ(timeInNanoseconds(op, inTf32),
+              timeInNanoseconds(op, deviceOf("h200")));
+  };
+  expectTime(forward(sizes), 48.7);
+  expectTime(backward(sizes), 214.8);
+}
+
 TEST_F(AttentionCostTest, TilesAreWhole) {
   Operation *op = backward(kVit);
   ASSERT_TRUE(op);
