@@ -13,8 +13,11 @@ train.variable @w parameter : tensor<16x16xf32>
 // CHECK: nn.reduce
 // CHECK: train.recompute
 // CHECK: math.tanh %{{[^ ]*}} : tensor
+// DEVICE-LABEL: device.kernel @fused_two blocks
 // DEVICE: math.tanh %{{[^ ]*}} : f32
+// DEVICE-LABEL: device.kernel @fused_add_tanh blocks
 // DEVICE: math.tanh %{{[^ ]*}} : f32
+// DEVICE-LABEL: device.step @users
 train.step @users micro ("x" %x: tensor<8x16xf32>, "h" %h: tensor<8x16xf16>) {
   %w = train.read @w : tensor<16x16xf32>
   %y1 = nn.contract "ik,kj->ij" %x, %w : tensor<8x16xf32>, tensor<16x16xf32>
@@ -58,8 +61,11 @@ train.step @users micro ("x" %x: tensor<8x16xf32>, "h" %h: tensor<8x16xf16>) {
 // CHECK: math.tanh %{{[^ ]*}} fastmath<afn> : tensor
 // CHECK: train.recompute
 // CHECK: math.tanh %{{[^ ]*}} fastmath<afn> : tensor
+// DEVICE-LABEL: device.kernel @fused_two_2 blocks
 // DEVICE: math.tanh %{{[^ ]*}} fastmath<afn> : f32
+// DEVICE-LABEL: device.kernel @fused_tanh_add blocks
 // DEVICE: math.tanh %{{[^ ]*}} fastmath<afn> : f32
+// DEVICE-LABEL: device.step @operands
 train.step @operands micro ("x" %x: tensor<8x16xf32>, "h" %h: tensor<8x16xf16>) {
   %w = train.read @w : tensor<16x16xf32>
   %y1 = nn.contract "ik,kj->ij" %x, %w : tensor<8x16xf32>, tensor<16x16xf32>
@@ -101,8 +107,11 @@ train.step @operands micro ("x" %x: tensor<8x16xf32>, "h" %h: tensor<8x16xf16>) 
 // CHECK: arith.divf {{.*}} fastmath<arcp> : tensor
 // CHECK: train.recompute
 // CHECK: arith.divf {{.*}} fastmath<arcp> : tensor
+// DEVICE-LABEL: device.kernel @fused_two_3 blocks
 // DEVICE: arith.divf {{.*}} fastmath<arcp> : f32
+// DEVICE-LABEL: device.kernel @fused_div blocks
 // DEVICE: arith.divf {{.*}} fastmath<arcp> : f32
+// DEVICE-LABEL: device.step @divisor
 train.step @divisor micro ("x" %x: tensor<8x16xf32>) {
   %w = train.read @w : tensor<16x16xf32>
   %y1 = nn.contract "ik,kj->ij" %x, %w : tensor<8x16xf32>, tensor<16x16xf32>
