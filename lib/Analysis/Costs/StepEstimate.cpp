@@ -35,16 +35,28 @@ static void addStep(train::StepOp step, const DeviceModel &device,
   }
 }
 
+/// Returns how often a step runs in one step of training.
+static int64_t runsOf(train::StepOp step, int64_t accumulationSteps) {
+  if (step.getKind() == train::StepKind::Micro)
+    return accumulationSteps;
+  return step.getKind() == train::StepKind::Update ? 1 : 0;
+}
+
 StepEstimate gpuopt::estimateStep(ModuleOp module, const DeviceModel &device,
                                   int64_t accumulationSteps) {
   StepEstimate estimate;
-  for (train::StepOp step : module.getOps<train::StepOp>()) {
-    if (step.getKind() == train::StepKind::Micro)
-      addStep(step, device, accumulationSteps, estimate);
-    else if (step.getKind() == train::StepKind::Update)
-      addStep(step, device, 1, estimate);
-    else
-      addStep(step, device, 0, estimate);
-  }
+  for (train::StepOp step : module.getOps<train::StepOp>())
+    addStep(step, device, runsOf(step, accumulationSteps), estimate);
   return estimate;
+}
+
+double gpuopt::nanosecondsOfRepeats(ModuleOp scheduled,
+                                    int64_t accumulationSteps) {
+  train::TrainDialect::PlanAttrHelper plans(scheduled.getContext());
+  double nanoseconds = 0;
+  for (train::StepOp step : scheduled.getOps<train::StepOp>())
+    if (train::PlanAttr plan = plans.getAttr(step))
+      nanoseconds += double(runsOf(step, accumulationSteps)) *
+                     plan.getAddedNanoseconds().getValueAsDouble();
+  return nanoseconds;
 }

@@ -68,7 +68,8 @@ public:
     trial.step = estimateStep(*trial.module, device, accumulationSteps);
     if (failed(run(*trial.module, {Phase::Schedule}, options)))
       return std::nullopt;
-    trial.nanoseconds = trial.step.nanoseconds + timeOfRepeats(*trial.module);
+    trial.nanoseconds = trial.step.nanoseconds +
+                        nanosecondsOfRepeats(*trial.module, accumulationSteps);
     return trial;
   }
 
@@ -79,20 +80,6 @@ private:
     for (Phase phase : phases)
       addPhase(passes, phase, options);
     return passes.run(module);
-  }
-
-  double timeOfRepeats(ModuleOp scheduled) const {
-    train::TrainDialect::PlanAttrHelper plans(scheduled.getContext());
-    double nanoseconds = 0;
-    for (train::StepOp step : scheduled.getOps<train::StepOp>())
-      if (train::PlanAttr plan = plans.getAttr(step)) {
-        double added = plan.getAddedNanoseconds().getValueAsDouble();
-        if (step.getKind() == train::StepKind::Micro)
-          nanoseconds += double(accumulationSteps) * added;
-        else if (step.getKind() == train::StepKind::Update)
-          nanoseconds += added;
-      }
-    return nanoseconds;
   }
 
   ModuleOp module;

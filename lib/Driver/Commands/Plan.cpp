@@ -48,6 +48,8 @@ static Planned plan(const DriverOptions &options) {
     result.decisions = describeDecisions(compilation.getModule());
     result.precision = compilation.describePrecision();
     result.costs = compilation.getCosts();
+    result.nanosecondsOfRepeats =
+        nanosecondsOfRepeats(compilation.getModule(), result.accumulationSteps);
     if (device)
       kernels = estimateKernels(compilation.getModule(), *device,
                                 result.accumulationSteps);

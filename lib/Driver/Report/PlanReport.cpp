@@ -11,8 +11,8 @@
 #include "gpuopt/Analysis/Memory/PersistentMemory.h"
 #include "gpuopt/Analysis/Memory/StepGraph.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
+#include "gpuopt/Dialect/Train/IR/BudgetCost.h"
 #include "gpuopt/Dialect/Train/IR/Optimizers.h"
-#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -224,21 +224,17 @@ static void describeTransfers(train::TransfersAttr transfers,
 /// nothing is computed again.
 static void describeCost(train::PlanAttr plan, const CostReport &costs,
                          MemoryReport &report) {
-  double time = costs.step.nanosecondsOfRuns.lookup(report.step);
-  double plain = costs.withoutBudget.nanosecondsOfRuns.lookup(report.step);
-  double recompute = 0, bound = 0;
   if (plan) {
-    recompute = plan.getAddedNanoseconds().getValueAsDouble();
-    bound = plan.getLowerBoundNanoseconds().getValueAsDouble();
     report.plainArenaBytes = plan.getPlainArenaBytes();
     describeTransfers(plan.getTransfers(), report);
   }
-  auto percent = [&](double part) { return 100 * part / std::max(1., plain); };
-  report.plainMilliseconds = plain / 1e6;
-  report.recomputeMilliseconds = recompute / 1e6;
-  report.addedPercent = percent(time - plain + recompute);
-  report.recomputePercent = percent(recompute);
-  report.lowerBoundPercent = percent(bound);
+  train::BudgetCost cost = train::budgetCostOf(
+      plan, costs.step.nanosecondsOfRuns.lookup(report.step),
+      costs.withoutBudget.nanosecondsOfRuns.lookup(report.step));
+  report.plainMilliseconds = cost.withoutBudget / 1e6;
+  report.addedPercent = cost.percentOf(cost.added);
+  report.recomputePercent = cost.percentOf(cost.recompute);
+  report.lowerBoundPercent = cost.percentOf(cost.lowerBound);
 }
 
 MemoryReport gpuopt::describeMemory(ModuleOp module, const CostReport &costs) {
@@ -296,8 +292,7 @@ UnmetReport gpuopt::describeUnmet(train::UnmetBudgetAttr unmet) {
 }
 
 double Planned::stepMilliseconds() const {
-  return costs.step.nanoseconds / 1e6 +
-         double(accumulationSteps) * memory.recomputeMilliseconds;
+  return (costs.step.nanoseconds + nanosecondsOfRepeats) / 1e6;
 }
 
 //===----------------------------------------------------------------------===//

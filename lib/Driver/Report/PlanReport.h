@@ -61,7 +61,6 @@ struct MemoryReport {
   /// any schedule of these kernels computes again or reloads at least.
   double plainMilliseconds = 0;
   double addedPercent = 0, recomputePercent = 0, lowerBoundPercent = 0;
-  double recomputeMilliseconds = 0;
   /// The bytes that are copied to and from the host, the time of the copies,
   /// and the part of it for which the step waits.
   int64_t transferBytes = 0;
@@ -112,6 +111,8 @@ struct Planned {
   CostReport costs;
   KernelReport kernels; ///< Empty without --kernels.
   int64_t accumulationSteps = 1;
+  /// What a step takes for what is computed again or reloaded.
+  double nanosecondsOfRepeats = 0;
 
   /// Returns the estimated time of one step within the budget.
   double stepMilliseconds() const;

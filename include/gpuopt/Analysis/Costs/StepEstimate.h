@@ -32,6 +32,12 @@ struct StepEstimate {
 StepEstimate estimateStep(mlir::ModuleOp module, const DeviceModel &device,
                           int64_t accumulationSteps);
 
+/// Returns what a training step takes in addition, in nanoseconds, for what the
+/// schedules of a module compute again or reload, in all of its micro steps and
+/// in the update.
+double nanosecondsOfRepeats(mlir::ModuleOp scheduled,
+                            int64_t accumulationSteps);
+
 } // namespace gpuopt
 
 #endif // GPUOPT_ANALYSIS_COSTS_STEPESTIMATE_H

@@ -9,7 +9,7 @@
 
 #include "Types.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
-#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "gpuopt/Dialect/Train/IR/BudgetCost.h"
 #include "gpuopt/settings/conv_calls.h"
 #include "llvm/Support/JSON.h"
 
@@ -100,19 +100,15 @@ static void addPromises(train::PlanAttr plan, llvm::json::Object &object) {
 /// again. Times are estimates; percents are of the time without a budget.
 static llvm::json::Object scheduleJson(train::PlanAttr plan,
                                        const StepTime &time) {
-  double plain = time.nanosecondsWithoutBudget, recompute = 0, bound = 0;
-  if (plan) {
-    recompute = plan.getAddedNanoseconds().getValueAsDouble();
-    bound = plan.getLowerBoundNanoseconds().getValueAsDouble();
-  }
-  double added = time.nanoseconds - plain + recompute;
-  auto percent = [&](double part) { return 100 * part / std::max(1., plain); };
-  llvm::json::Object object{{"plain_ns", plain},
-                            {"added_ns", added},
-                            {"added_percent", percent(added)},
-                            {"recompute_ns", recompute},
-                            {"recompute_percent", percent(recompute)},
-                            {"lower_bound_percent", percent(bound)}};
+  train::BudgetCost cost = train::budgetCostOf(plan, time.nanoseconds,
+                                               time.nanosecondsWithoutBudget);
+  llvm::json::Object object{
+      {"plain_ns", cost.withoutBudget},
+      {"added_ns", cost.added},
+      {"added_percent", cost.percentOf(cost.added)},
+      {"recompute_ns", cost.recompute},
+      {"recompute_percent", cost.percentOf(cost.recompute)},
+      {"lower_bound_percent", cost.percentOf(cost.lowerBound)}};
   if (plan)
     addPromises(plan, object);
   return object;
