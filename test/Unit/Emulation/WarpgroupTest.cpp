@@ -162,6 +162,46 @@ TEST_F(WarpgroupTest, ReadMemoryThatIsAligned) {
                        "not begin at a multiple of 1024 bytes"));
 }
 
+// One warpgroup multiplies what all have copied, while another one brings what
+// nobody reads before the next barrier.
+__global__ void multiply_beside_copies(const f16 *from) {
+  f16 *tile = reinterpret_cast<f16 *>(ptx::dynamic_memory());
+  const auto copy = [&](int row) {
+    for (int i = int(threadIdx.x) % kThreads; i < 8 * kRows; i += kThreads)
+      ptx::cp_async(tile + SwizzledRows::place(row + i / 8, i % 8 * 8),
+                    from + 8 * i, 16);
+    ptx::cp_async_commit();
+    ptx::cp_async_wait<0>();
+    ptx::fence_proxy_async();
+  };
+  copy(0);
+  __syncthreads();
+  if (int(threadIdx.x) < kThreads) {
+    float c[8][4];
+    ptx::warpgroup_arrive();
+    detail::begin_multiply_transposed(c, detail::matrix_descriptor(tile), tile);
+    ptx::warpgroup_commit();
+    ptx::warpgroup_wait<0>();
+  } else {
+    copy(kRows);
+  }
+  __syncthreads();
+}
+TEST_F(WarpgroupTest, MultiplyBesideCopiesOfOthers) {
+  const OnDevice<f16> from(kRows * kColumns);
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3(1);
+  config.blockDim = dim3(2 * kThreads);
+  config.dynamicSmemBytes = 2 * kTileBytes;
+  EXPECT_EQ(count_seeds(8,
+                        [&] {
+                          cudaLaunchKernelEx(&config, multiply_beside_copies,
+                                             from.data);
+                          return !error_of_work().empty();
+                        }),
+            0);
+}
+
 __global__ void multiply_in_part() {
   float c[8][4];
   ptx::warpgroup_arrive();

@@ -257,16 +257,17 @@ bool Block::release_product(int warp) {
 }
 
 void Block::begin_product(int first) {
-  for (int i = 0; i < count; i++) {
+  for (int i = 0; i < count; i++)
     if (threads[size_t(i)]->hides_copies)
       throw Fault(name(i) +
                   " has copied to shared memory what it has not shown "
                   "to products of warpgroups, when one begins");
+  // Those of other warpgroups may wait at the barrier already.
+  for (int i = first; i < first + kWarpgroupThreads; i++)
     if (threads[size_t(i)]->is_ahead)
       throw Fault(name(i) +
                   " has copied to shared memory what other warps may read too "
                   "early: a product of warpgroups begins before a barrier");
-  }
   const WarpgroupOperands *operands[kWarpgroupThreads];
   ProductGroup earlier;
   const Thread &leader = *threads[size_t(first)];

@@ -27,10 +27,10 @@ struct WarpgroupForwardSizes {
   static constexpr int kOwnOperands = 1;
   static constexpr bool kHasStatistics = false;
 };
-// These sizes were the fastest on an H200 of those whose values fit into the
-// registers. Masked scores need more of these: for them fewer blocks share a
-// multiprocessor, and dK and dV, which are two sums, have smaller tiles of
-// queries.
+// The sizes of the backward were the fastest on an H200 of those whose values
+// fit into the registers. Masked scores need more of these: for them fewer
+// blocks share a multiprocessor, and dK and dV, which are two sums, have
+// smaller tiles of queries.
 template <class Scores>
 struct WarpgroupQuerySizes {
   static constexpr TileSizes kSizes{64, 64, 2, Scores::kAreProducts ? 4 : 3};
@@ -123,8 +123,9 @@ private:
   }
 };
 
-// Hides from the queries of a strip the keys that they do not see. Where all
-// keys of a strip's part are neighbours, two comparisons tell it for each.
+// Hides from the queries of a strip the keys that they do not see. The keys
+// that a query sees lie side by side, so two comparisons tell whether a key is
+// one.
 template <int N>
 DEVICE void hide_keys(float (&x)[N][4], const ScoreTile &tile) {
   UNROLL
@@ -203,9 +204,13 @@ struct WarpgroupForward {
     UNROLL
     for (int part = 0; part < kParts; part++) {
       const int first = key + part * kKeys;
+      // A part behind a hidden one is hidden or has an edge for each warp, and
+      // needs no loaded mask.
       if (kMayBeHidden &&
           ScoreTile(band, of_group, kWarpgroupRows, first, kKeys).is_hidden)
         continue;
+      // Under a mask the branch would cost more than it saves: descriptors are
+      // no longer the same for the whole block, as the compiler sees it.
       if (kAreMasked || has_queries) {
         finish_scores(x[part], of_mask, first);
         if (part + 1 < kParts)
@@ -329,7 +334,10 @@ KERNEL void __launch_bounds__(WarpgroupForwardSizes::kSizes.threads(),
   const Matrix<T> to(y + at.offset(s.y_batch), s.queries, s.value_size,
                      s.y_row);
   if (to.has_vectors) {
-    __syncthreads(); // no product reads the queries any more
+    // No product reads the queries any more; where they see no keys, nobody has
+    // waited for them yet.
+    ptx::cp_async_wait<0>();
+    __syncthreads();
     store_strip_by_vectors(to, first_row,
                            tiles.own(0) + first_row_of_warp(1) * D, forward.sum,
                            inverse);
