@@ -2,8 +2,9 @@
 
 Prints the sources that name more than one op which is a call of the runtime
 (RuntimeCallOpInterface). Passes ask the interface and have no lists; only where
-the ops are defined and made are they known by name, and where one is recognised
-by the others that it consists of, or becomes another.
+the ops are defined and made are they known by name, where one is recognised by
+the others that it consists of, or becomes another, and where the kernels of
+attention are.
 """
 import re
 import sys
@@ -14,7 +15,7 @@ known = ("Dialect/NN/IR", "Conversion/OnnxToNN", "Dialect/NN/Transforms/Attentio
          "Dialect/NN/Transforms/RecognizeAttention", "Dialect/NN/Transforms/Decompose",
          "Transforms/Kernels/FuseEpilogues", "Transforms/Kernels/FuseRelus",
          "Transforms/Kernels/SumOperands", "Dialect/NN/Transforms/RewriteStems",
-         "Dialect/Train/Transforms/Backward/FoldRunningStatistics")
+         "Dialect/Train/Transforms/Backward/FoldRunningStatistics", "Analysis/Costs/AttentionCost")
 dialect = "\n".join(path.read_text() for path in sorted((root / "include/gpuopt/Dialect/NN/IR").glob("*.td")))
 calls = [name for name, traits in re.findall(r"^def NN_(\w+Op)\s*:[^{]*?<\"\w+\", \[(.*?)\]> \{", dialect, re.M | re.S)
          if "Call" in traits]

@@ -40,6 +40,10 @@ static AttentionKernels kernelsOf(Operation *op) {
   return attentionKernelsOf(op, layouts ? *layouts : layoutsOfCopies(op));
 }
 
+bool gpuopt::isAttention(Operation *op) {
+  return isa<AttentionOp, AttentionGradOp>(op);
+}
+
 AttentionThreads gpuopt::attentionThreadsOf(Operation *op,
                                             const DeviceModel &device) {
   // The forward has no kernels for warpgroups.

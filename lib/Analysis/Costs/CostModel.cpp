@@ -102,7 +102,7 @@ static void addWarpWork(Operation *op, const DeviceModel &device,
   // Its sums are few beside the bytes of the rows and the launches.
   else if (isa<nn::ScatterAddOp>(op))
     work.launches = kScatterLaunches;
-  else if (isa<nn::AttentionOp, nn::AttentionGradOp>(op))
+  else if (isAttention(op))
     addAttention(op, device, work);
   else if (auto costly = dyn_cast<CostOpInterface>(op))
     costly.addWarpWork(work);

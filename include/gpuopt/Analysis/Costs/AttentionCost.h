@@ -24,6 +24,9 @@ namespace gpuopt {
 /// four.
 enum class AttentionThreads { Warps, Warpgroups };
 
+/// Whether this is an nn.attention or an nn.attention_grad.
+bool isAttention(mlir::Operation *op);
+
 /// Returns which kernels of an nn.attention or an nn.attention_grad a device
 /// runs, as Runtime/gpuopt/ops/attention_cuda.h chooses them. Its element type
 /// is that of now.
