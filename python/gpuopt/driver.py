@@ -231,10 +231,11 @@ def predict(model: str | os.PathLike, output_dir: str | os.PathLike, **flags: An
     file for each output, of all samples. Data is given as to :func:`train`.
 
     Returns:
-      What these files hold, by their names without the ending, which are the
-      names of the outputs: arrays, whose elements are read from the files as
-      they are needed; of the lines of ``top_k`` and ``generate``, a list with
-      a dictionary for each line.
+      What these files hold, by their names without the ending, which are those
+      of the outputs with ``_`` in place of what no file's name has, like ``/``:
+      arrays, whose elements are read from the files as they are needed; of the
+      lines of ``top_k`` and ``generate``, a list with a dictionary for each
+      line.
 
     Raises:
       DriverError: with the driver's message.
@@ -247,14 +248,20 @@ def predict(model: str | os.PathLike, output_dir: str | os.PathLike, **flags: An
 def _predicted(folder: Path) -> dict[str, np.ndarray | list[dict[str, Any]]]:
     """The results of a prediction, which its folder lists behind a first line."""
     results: dict[str, np.ndarray | list[dict[str, Any]]] = {}
-    for name in (folder / ".gpuopt-prediction").read_text(encoding="utf-8").splitlines()[1:]:
+    for name in _lines_of(folder / ".gpuopt-prediction")[1:]:
         path = folder / name
         if path.suffix == ".npy":
-            # Who writes to the array changes a copy of what is in memory alone.
+            # Writing to the array changes memory, not the file.
             results[path.stem] = np.load(path, mmap_mode="c")
         elif path.suffix == ".jsonl":
-            results[path.stem] = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+            results[path.stem] = [json.loads(line) for line in _lines_of(path)]
     return results
+
+
+def _lines_of(path: Path) -> list[str]:
+    """The lines of a file. Names in it may have any bytes, and what Unicode counts as the end of a line."""
+    with open(path, encoding="utf-8", errors="surrogateescape", newline="\n") as lines:
+        return [line.rstrip("\n") for line in lines]
 
 
 def _run_on_data(command: str, model: Any, output_dir: Any, flags: dict[str, Any]) -> None:

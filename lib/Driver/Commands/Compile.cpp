@@ -207,9 +207,12 @@ static void tellBudgetHelp(const DriverOptions &options,
                         .text();
 }
 
-/// Prints the memory of the program and, of a trainer, the time of a step.
-static void printPlan(const DriverOptions &options, Compilation &compilation) {
+/// Prints the memory of the program and, of a trainer, the time of a step, with
+/// what its schedule repeats.
+static void printPlan(const DriverOptions &options, Compilation &compilation,
+                      double nanosecondsOfRepeats) {
   Planned planned;
+  planned.nanosecondsOfRepeats = nanosecondsOfRepeats;
   planned.costs = compilation.getCosts();
   planned.memory = describeMemory(compilation.getModule(), planned.costs);
   planned.accumulationSteps = options.emission.accumulationSteps;
@@ -243,6 +246,8 @@ int gpuopt::compileModel(const DriverOptions &options) {
     return compilation.exitStatus();
   }
   choices.decisions = describeDecisions(compilation.getModule());
+  const double repeats = nanosecondsOfRepeats(
+      compilation.getModule(), options.emission.accumulationSteps);
   addWorks(options, compilation.getModule(), emission);
   emission.stepTimes = timesOf(compilation.getCosts());
   if (failed(compilation.runTo(Phase::Memory)))
@@ -269,7 +274,7 @@ int gpuopt::compileModel(const DriverOptions &options) {
     return failure(std::move(error));
   printNotes();
   if (options.tellsNextSteps) {
-    printPlan(options, compilation);
+    printPlan(options, compilation, repeats);
     printNextSteps(options, module, llvm::outs());
   }
   return 0;

@@ -90,10 +90,12 @@ int gpuopt::predictModel(const DriverOptions &options) {
       {kPredictorExecutable, "the predictor", namesParquet(options.data)});
   if (!executable)
     return failure(executable.takeError());
-  std::string weights =
-      options.weights.empty() ? joinPath(program, kModelFile) : options.weights;
-  std::vector<std::string> command{*executable, "--weights=" + weights,
-                                   "--output-dir=" + options.outputDir};
+  std::vector<std::string> command{*executable};
+  if (options.emission.settings.weights.empty()) // else an argument names them
+    command.push_back("--weights=" + (options.weights.empty()
+                                          ? joinPath(program, kModelFile)
+                                          : options.weights));
+  command.push_back("--output-dir=" + options.outputDir);
   if (std::string constants = joinPath(program, kConstantsFile);
       sys::fs::exists(constants))
     command.push_back("--constants=" + constants);

@@ -16,6 +16,8 @@ using namespace gpuopt;
 
 Error gpuopt::refuseOtherFormats(StringRef path, StringRef weightsFlag) {
   StringRef extension = sys::path::extension(path);
+  if (!sys::fs::is_regular_file(path))
+    return Error::success();
   if (is_contained({".npy", ".npz", ".parquet", ".tar"}, extension.lower()))
     return createStringError(
         "'" + path +
@@ -24,7 +26,7 @@ Error gpuopt::refuseOtherFormats(StringRef path, StringRef weightsFlag) {
         path + " or --labels " + path);
   bool isOfPyTorch = is_torch_ending(extension.lower());
   bool hasWeightsAlone = extension.equals_insensitive(".safetensors");
-  if ((!isOfPyTorch && !hasWeightsAlone) || !sys::fs::is_regular_file(path))
+  if (!isOfPyTorch && !hasWeightsAlone)
     return Error::success();
   std::string error =
       ("'" + path + "' " +

@@ -118,7 +118,7 @@ static Error checkNamedFiles(const TrainingSettings &settings) {
     why = whyNoWeightsIn(weights_at(settings.init_from), "--init-from");
   else if (isGiven("weights"))
     why = whyNoWeightsIn(settings.weights, "--weights");
-  else if (isGiven("prompts"))
+  if (why.empty() && isGiven("prompts"))
     why = countPrompts(settings.prompts).problem;
   return why.empty() ? Error::success() : createStringError(why);
 }

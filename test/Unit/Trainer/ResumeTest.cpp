@@ -106,6 +106,18 @@ TEST_F(ResumeTest, StepsAfterTheCheckpointAreDoneAgain) {
   check_whole(folder / "a/checkpoint-20");
 }
 
+// The only checkpoint that the second run writes is its last one.
+TEST_F(ResumeTest, CheckpointsOfTheCourseThatIsLeftAreRemoved) {
+  ASSERT_EQ(run("a", {"--max-steps=20", "--save-steps=6"}), 0) << error;
+  ASSERT_EQ(run("a", {"--max-steps=20", "--resume", folder / "a/checkpoint-6"}),
+            0)
+      << error;
+  std::vector<int64_t> steps;
+  for (const CheckpointFolder &each : checkpoints_in(folder / "a"))
+    steps.push_back(each.step);
+  EXPECT_EQ(steps, (std::vector<int64_t>{6, 20}));
+}
+
 TEST_F(ResumeTest, GoesOnFromAnyFolder) {
   ASSERT_EQ(run("a", {"--max-steps=20", "--save-steps=6"}), 0) << error;
   std::filesystem::rename(folder / "a/checkpoint-6", folder / "kept");

@@ -191,7 +191,10 @@ private:
 
   void open_results() {
     folder = std::make_unique<ResultFolder>(s.output_dir);
+    const bool lists_samples = s.top_k == 0 && !names.files.empty();
     std::set<std::string> taken;
+    if (lists_samples)
+      taken.insert("samples");
     for (const TensorInfo *output : outputs) {
       const std::string name = file_name_of(output->name, taken);
       if (s.top_k > 0)
@@ -202,7 +205,7 @@ private:
             folder->add(name + ".npy"), *output, loader->sample_count()));
       batch.resize(std::max(batch.size(), output->bytes));
     }
-    if (s.top_k == 0 && !names.files.empty())
+    if (lists_samples)
       results.push_back(
           std::make_unique<SamplesFile>(folder->add("samples.jsonl"), names));
   }

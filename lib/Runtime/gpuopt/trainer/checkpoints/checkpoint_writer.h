@@ -43,13 +43,15 @@ inline void write_checkpoint_files(const std::string &folder,
 
 class CheckpointWriter {
 public:
-  // Keeps the last `limit` checkpoints and the best one; 0: all.
+  // Keeps the last `limit` checkpoints and the best one; 0: all. The run goes
+  // on from the step `begun_at`.
   CheckpointWriter(const Program &program, std::string output_dir,
-                   int64_t limit, std::set<std::string> infinite_at_first,
+                   int64_t limit, int64_t begun_at,
+                   std::set<std::string> infinite_at_first,
                    const Averages &averages, Originals &originals,
                    std::string class_names, Tracer *tracer = nullptr)
       : copy(program, averages, originals), has_averages(averages.are_kept()),
-        output_dir(std::move(output_dir)), limit(limit),
+        output_dir(std::move(output_dir)), limit(limit), begun_at(begun_at),
         infinite_at_first(std::move(infinite_at_first)),
         class_names(std::move(class_names)), tracer(tracer) {}
 
@@ -82,7 +84,7 @@ public:
   }
 
 private:
-  CheckpointOutcome write(const RunState &run, int64_t superseded) const {
+  CheckpointOutcome write(const RunState &run, int64_t superseded) {
     const TraceSpan span(tracer, "write checkpoint", "checkpoint writer");
     CheckpointOutcome outcome;
     outcome.step = run.step;
@@ -110,13 +112,21 @@ private:
   }
 
   // Removes the oldest checkpoints beyond the limit, other than the best, and
-  // those of later steps: this run has begun before them, so they are not its
-  // own.
-  void remove_others(const RunState &run) const {
+  // those of steps behind the one from which this run goes on, unless it has
+  // written them: they are of another course.
+  void remove_others(const RunState &run) {
+    own_steps.insert(run.step);
     std::vector<CheckpointFolder> found = checkpoints_in(output_dir);
     // The folder may have vanished meanwhile, and its checkpoints with it.
-    for (; !found.empty() && found.back().step > run.step; found.pop_back())
-      remove_checkpoint(found.back().path);
+    const auto is_of_another_course = [&](const CheckpointFolder &each) {
+      return each.step > begun_at && own_steps.count(each.step) == 0;
+    };
+    for (const CheckpointFolder &each : found)
+      if (is_of_another_course(each))
+        remove_checkpoint(each.path);
+    found.erase(
+        std::remove_if(found.begin(), found.end(), is_of_another_course),
+        found.end());
     found.erase(std::remove_if(found.begin(), found.end(),
                                [&](const CheckpointFolder &each) {
                                  return each.step == run.best_step;
@@ -129,7 +139,8 @@ private:
   StateCopy copy;
   const bool has_averages;
   const std::string output_dir;
-  const int64_t limit;
+  const int64_t limit, begun_at;
+  std::set<int64_t> own_steps; // whose checkpoints this run has written
   const std::set<std::string> infinite_at_first;
   const std::string class_names;          // the lines of classes.txt
   Tracer *const tracer;                   // or null

@@ -39,8 +39,8 @@ public:
             const std::string &class_names, Tracer *tracer = nullptr) {
     remove_unfinished_checkpoints(s.output_dir);
     writer = std::make_unique<CheckpointWriter>(
-        program, s.output_dir, s.save_total_limit, infinite_at_first, averages,
-        originals, class_names, tracer);
+        program, s.output_dir, s.save_total_limit, first.step,
+        infinite_at_first, averages, originals, class_names, tracer);
     if (s.save_steps > 0 || s.save_best)
       writer->prepare();
   }
