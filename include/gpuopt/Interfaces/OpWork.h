@@ -32,7 +32,7 @@ struct OpWork {
   bool leavesDeviceIdle = false;
   double launches = 1;
   double tileShare = 1; ///< The share of the products' rate that tiles leave.
-  /// Whether matrices in half precision have rows at multiples of 16 bytes.
+  /// Whether matrices on tensor cores have rows at multiples of 16 bytes.
   bool hasAlignedRows = true;
   /// Whether it multiplies by mma.sync, as most kernels of the program do.
   /// Libraries use the instructions of newer devices as well.

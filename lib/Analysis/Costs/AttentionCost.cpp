@@ -85,8 +85,8 @@ static void addTiles(OpT op, int64_t head, ScoreTile tile, double instructions,
 /// product of two numbers they have so many instructions, with those that load
 /// the numbers. In TF32, GPT-2's 12 forwards and backwards of 64 x 1024 tokens
 /// took 48.7 and 214.8 ms on an H200 (2026-11-27).
-static constexpr double kForwardLaneInstructions = 2.5,
-                        kGradientLaneInstructions = 3.1;
+static constexpr double kForwardLaneInstructions = 2.1,
+                        kGradientLaneInstructions = 2.65;
 
 /// Returns the instructions of lanes for `products` products of a pair, which
 /// are as long as the heads of the kernels, and says in `work` that lanes

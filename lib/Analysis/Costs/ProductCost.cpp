@@ -43,8 +43,7 @@ static bool haveEvenRows(const ProductLayout &layout, int64_t even) {
 
 /// Returns how many of m, n and k have odd ends, as Runtime/gpuopt/ops/gemm.h
 /// cuts them.
-static int64_t oddEndsOf(const ProductLayout &layout,
-                         int64_t even = kEvenElements) {
+static int64_t oddEndsOf(const ProductLayout &layout, int64_t even) {
   bool aByRows = layout.a[3] == 1, bByRows = layout.b[3] == 1,
        cByRows = layout.c[3] == 1;
   return (odd_end(layout.k, aByRows || !bByRows, even) != 0) +
@@ -72,18 +71,14 @@ std::optional<ProductCalls> gpuopt::productCallsOf(Operation *op) {
                                  });
   calls.calls = isOneBatch ? 1 : outer;
   calls.batch = isOneBatch ? outer * inner : inner;
-  // Floats need no call for an end that is even for them.
-  if (tensorType(op->getOperand(0)).getElementType().isF32() &&
-      haveEvenRows(*layout, kEvenFloats) &&
-      oddEndsOf(*layout, kEvenFloats) == 0) {
-    calls.hasAlignedRows = true;
-    return calls;
-  }
-  bool areAligned = haveEvenRows(*layout, kEvenElements);
+  const int64_t even = tensorType(op->getOperand(0)).getElementType().isF32()
+                           ? kEvenFloats
+                           : kEvenElements;
+  bool areAligned = haveEvenRows(*layout, even);
   // As Runtime/gpuopt/ops/gemm_cuda.h cuts them: where there is no epilogue.
   auto contract = dyn_cast<nn::ContractOp>(op);
   bool canCut = outer * inner == 1 && contract && !contract.getBias();
-  int64_t ends = oddEndsOf(*layout);
+  int64_t ends = oddEndsOf(*layout, even);
   calls.hasAlignedRows = areAligned && (ends == 0 || canCut);
   calls.endCalls = areAligned && canCut ? ends : 0;
   return calls;

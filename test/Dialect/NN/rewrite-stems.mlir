@@ -26,7 +26,7 @@ func.func @signal(%x: tensor<8x1x16x2xf32>, %w: tensor<16x2x1x4xf32>) -> tensor<
 // Windows that overlap or are padded stay a convolution, of four channels.
 // CHECK-LABEL: func.func @windows(
 // CHECK-SAME: %[[X:.*]]: tensor<8x32x32x3xf32>, %[[W:.*]]: tensor<64x3x7x7xf32>
-// CHECK-DAG: %[[WPADDEDS:.*]] = nn.pad %[[W]] low [0, 0, 0, 0] high [0, 1, 0, 0] interior [0, 0, 0, 0] value 0.000000e+00
+// CHECK-DAG: %[[WEIGHTS:.*]] = nn.pad %[[W]] low [0, 0, 0, 0] high [0, 1, 0, 0] interior [0, 0, 0, 0] value 0.000000e+00
 // CHECK-DAG: %[[INDEX:.*]] = nn.iota dim 3 : tensor<8x32x32x4xi64>
 // CHECK-DAG: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : tensor<8x32x32x4xf32>
 // CHECK-DAG: %[[TWO:.*]] = arith.constant dense<2> : tensor<8x32x32x4xi64>
@@ -38,7 +38,7 @@ func.func @signal(%x: tensor<8x1x16x2xf32>, %w: tensor<16x2x1x4xf32>) -> tensor<
 // CHECK: %[[IS_LAST:.*]] = arith.cmpi eq, %[[INDEX]], %[[TWO]]
 // CHECK: %[[REPEATED_LAST:.*]] = nn.broadcast %[[LAST]]
 // CHECK: %[[PADDED:.*]] = arith.select %[[IS_LAST]], %[[REPEATED_LAST]]
-// CHECK: nn.conv %[[PADDED]], %[[WPADDEDS]] strides [2, 2] pads [3, 3, 3, 3]
+// CHECK: nn.conv %[[PADDED]], %[[WEIGHTS]] strides [2, 2] pads [3, 3, 3, 3]
 func.func @windows(%x: tensor<8x32x32x3xf32>, %w: tensor<64x3x7x7xf32>) -> tensor<8x16x16x64xf32> {
   %0 = nn.conv %x, %w strides [2, 2] pads [3, 3, 3, 3] dilations [1, 1] groups 1 : tensor<8x32x32x3xf32>, tensor<64x3x7x7xf32>
   return %0 : tensor<8x16x16x64xf32>

@@ -256,7 +256,7 @@ TEST_F(AttentionLibraryTest, KeepsWhatItChose) {
   const std::string call =
       ", cuDNN " + std::to_string(cudnnGetVersion()) +
       "\tattention of f16, 2 x 3 x 1 of 60 x 60 x 16 and 16, causal, "
-      "workspace 5888\t";
+      "own by warpgroups, workspace 5888\t";
   const size_t found = record.find(call);
   ASSERT_NE(found, std::string::npos) << record;
   const std::string choice = record.substr(found + call.size());

@@ -25,11 +25,11 @@ namespace gpuopt {
 struct ProductCalls {
   int64_t calls = 1; ///< With `batch` products each.
   int64_t batch = 1, m = 1, n = 1, k = 1;
-  /// Whether rows of all three matrices begin at multiples of kEvenElements,
-  /// and have multiples of them along their unit strides, but for odd ends that
-  /// are calls by themselves.
+  /// Whether rows of all three matrices begin at multiples of kEvenElements, or
+  /// of kEvenFloats, and have multiples of them along their unit strides, but
+  /// for odd ends that are calls by themselves.
   bool hasAlignedRows = true;
-  int64_t endCalls = 0; ///< Calls for the odd ends, in half precision.
+  int64_t endCalls = 0; ///< Calls for the odd ends, on tensor cores.
 };
 
 /// Returns the calls of an op that has a ProductSpec; nothing where its

@@ -78,9 +78,11 @@ double nn::pairsInTiles(RankedTensorType scores,
   if (band)
     for (int64_t row = 0; row < rows; row += tile.queries) {
       const int64_t last = std::min(row + tile.queries, rows) - 1;
-      tiles += double(
-          llvm::divideCeil(keysInBand(scores, *band, last).second, tile.keys) -
-          keysInBand(scores, *band, row).first / tile.keys);
+      const int64_t begin = keysInBand(scores, *band, row).first,
+                    end = keysInBand(scores, *band, last).second;
+      if (begin < end)
+        tiles += double(int64_t(llvm::divideCeil(end, tile.keys)) -
+                        begin / tile.keys);
     }
   else
     tiles = double(llvm::divideCeil(rows, tile.queries)) *

@@ -6,11 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 // The stem of a model, the convolution that reads its images, has three
-// channels. Tensor cores multiply eight numbers in half precision that lie side
-// by side, so they stay idle there. What a stem reads is cast and laid out by a
-// kernel in any case, and nothing asks for its gradient, so this kernel can lay
-// it out as tensor cores need it: as the rows of a product, where windows do
-// not overlap, and with channels of zeros elsewhere.
+// channels. Kernels for tensor cores load four or eight numbers in half
+// precision that lie side by side, so tensor cores stay idle there. What a stem
+// reads is cast and laid out by a kernel in any case, and nothing asks for its
+// gradient, so this kernel can lay it out as tensor cores need it: as the rows
+// of a product, where windows do not overlap, and with channels of zeros
+// elsewhere.
 //
 // Runs before the steps are built, so that the gradient is that of the new
 // form. The parameter keeps its shape: what changes its shape stands between it
@@ -35,8 +36,8 @@ using namespace gpuopt::nn;
 /// Tensor cores read vectors of so many numbers in half precision.
 static constexpr int64_t kVector = 8;
 
-/// The least vector that kernels for tensor cores load: what they multiply, and
-/// with it their time, grows with the channels.
+/// The least vector that kernels for tensor cores load. Their time grows with
+/// the channels, so three become four, not eight (docs/rationale/rows.md).
 static constexpr int64_t kLeastVector = 4;
 
 /// With fewer channels, zeros would be most of what is read.

@@ -242,8 +242,9 @@ public:
   TimedAttention(Context &ctx, CudnnAttention &library,
                  const AttentionCall &call)
       : ctx(ctx), library(library), call(call),
-        name(call.description + ", workspace " +
-             std::to_string(call.workspace_limit)) {}
+        name(call.description +
+             (ctx.multiplies_by_warpgroups ? ", own by warpgroups" : "") +
+             ", workspace " + std::to_string(call.workspace_limit)) {}
 
   // Whether cuDNN computes all calls like this one.
   bool choose(const AttentionRuns &runs) {

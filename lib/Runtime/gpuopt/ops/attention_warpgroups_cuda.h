@@ -200,6 +200,7 @@ struct WarpgroupForward {
     MaskStrip<kKeys / 8> of_mask;
     load_mask(of_mask, key);
     meanwhile();
+    static_assert(kParts <= 2); // whose registers the wait names
     await_products(x[0], x[kParts - 1]);
     UNROLL
     for (int part = 0; part < kParts; part++) {

@@ -143,7 +143,9 @@ private:
     try {
       execute_convolution(plan, handle, tensors, workspace);
       return true;
-    } catch (const CudnnError &) {
+    } catch (const CudnnError &error) {
+      if (!is_refusal(error.status))
+        throw;
       return false;
     }
   }

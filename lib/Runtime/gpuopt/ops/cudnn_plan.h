@@ -135,7 +135,8 @@ struct CudnnPlanResult {
   std::string reason;
 };
 
-// Plans, the one that cuDNN takes for the fastest first, or why there are none.
+// Plans, the one that cuDNN takes for the fastest first; where there are none,
+// the reason.
 struct CudnnPlansResult {
   std::vector<CudnnPlan> plans;
   std::string reason;
@@ -262,11 +263,18 @@ CudnnPlansResult plans_of_graph(const PlanDevice &device,
       device, make_graph, [&](const CudnnDescriptor &configuration) {
         if (most > 1 && !names.insert(detail::name_of(configuration)).second)
           return false;
-        const CudnnPlanResult tried = detail::try_engine(configuration, rules);
-        if (tried.plan)
-          result.plans.push_back(*tried.plan);
-        else
-          result.reason = tried.reason;
+        try {
+          const CudnnPlanResult tried =
+              detail::try_engine(configuration, rules);
+          if (tried.plan)
+            result.plans.push_back(*tried.plan);
+          else
+            result.reason = tried.reason;
+        } catch (const CudnnError &) {
+          if (result.plans.empty())
+            throw;
+          // Another engine is enough.
+        }
         return result.plans.size() == most;
       });
   if (!refusal.empty())

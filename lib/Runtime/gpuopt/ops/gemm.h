@@ -150,29 +150,33 @@ struct GemmPart {
 namespace detail {
 
 // Takes the odd end from an extent, and returns it.
-inline int64_t take_odd_end(int64_t &extent, bool is_along_unit_stride) {
-  const int64_t odd = odd_end(extent, is_along_unit_stride);
+inline int64_t take_odd_end(int64_t &extent, bool is_along_unit_stride,
+                            int64_t even) {
+  const int64_t odd = odd_end(extent, is_along_unit_stride, even);
   extent -= odd;
   return odd;
 }
 
 } // namespace detail
 
-// Returns the parts of a product in half precision: libraries are fast where
-// each matrix has a multiple of kEvenElements along its unit stride, not only
-// from row to row. Where rows are even, what is over is a product by itself.
+// Returns the parts of a product on tensor cores: libraries are fast where each
+// matrix has a multiple of `even` elements along its unit stride, not only from
+// row to row. Where rows are even, what is over is a product by itself.
 // The odd end of k comes first: it is small, so little is lost by rounding it
 // before the rest is added. C has no bias: parts do not say where theirs would
 // begin.
-inline std::vector<GemmPart> even_parts(const GemmShape &s) {
+inline std::vector<GemmPart> even_parts(const GemmShape &s,
+                                        int64_t even = kEvenElements) {
   GemmPart rest{s};
   GemmShape &r = rest.shape;
-  if (s.batch[0] * s.batch[1] != 1 || !has_even_rows(s.m, s.k, s.a_m, s.a_k) ||
-      !has_even_rows(s.k, s.n, s.b_k, s.b_n) ||
-      !has_even_rows(s.m, s.n, s.c_m, s.c_n))
+  if (s.batch[0] * s.batch[1] != 1 ||
+      !has_even_rows(s.m, s.k, s.a_m, s.a_k, even) ||
+      !has_even_rows(s.k, s.n, s.b_k, s.b_n, even) ||
+      !has_even_rows(s.m, s.n, s.c_m, s.c_n, even))
     return {rest};
   std::vector<GemmPart> parts;
-  if (const int64_t k = detail::take_odd_end(r.k, s.a_k == 1 || s.b_n != 1)) {
+  if (const int64_t k =
+          detail::take_odd_end(r.k, s.a_k == 1 || s.b_n != 1, even)) {
     GemmPart end = rest;
     end.shape.k = k;
     end.a += r.k * s.a_k;
@@ -180,14 +184,16 @@ inline std::vector<GemmPart> even_parts(const GemmShape &s) {
     parts.push_back(end);
     rest.adds = true;
   }
-  if (const int64_t m = detail::take_odd_end(r.m, s.a_k != 1 || s.c_n != 1)) {
+  if (const int64_t m =
+          detail::take_odd_end(r.m, s.a_k != 1 || s.c_n != 1, even)) {
     GemmPart end = rest;
     end.shape.m = m;
     end.a += r.m * s.a_m;
     end.c += r.m * s.c_m;
     parts.push_back(end);
   }
-  if (const int64_t n = detail::take_odd_end(r.n, s.b_n == 1 || s.c_n == 1)) {
+  if (const int64_t n =
+          detail::take_odd_end(r.n, s.b_n == 1 || s.c_n == 1, even)) {
     GemmPart end = rest;
     end.shape.n = n;
     end.b += r.n * s.b_n;

@@ -261,7 +261,8 @@ void gemm(Context &ctx, const GemmShape &shape, const T *a, const T *b, C *c,
   const bool on_tensor_cores =
       sizeof(T) == 2 || (std::is_same_v<T, float> && ctx.allows_tf32);
   if (on_tensor_cores && !o.has_epilogue()) {
-    for (const GemmPart &part : even_parts(s)) {
+    const int64_t even = sizeof(T) == 4 ? kEvenFloats : kEvenElements;
+    for (const GemmPart &part : even_parts(s, even)) {
       GemmOptions own = o;
       own.beta = part.adds ? 1 : o.beta;
       detail::lt_batches(ctx, part.shape, a + part.a, b + part.b, c + part.c,

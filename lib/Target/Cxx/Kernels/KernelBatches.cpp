@@ -32,8 +32,8 @@ using cxx::KernelPrinter;
 using device::AccessPattern;
 
 /// Rows with more elements than this take batches: of 512 threads, two vectors
-/// of 8 elements are 8192. A row with twice as many, of one operand in half
-/// precision, takes batches of four.
+/// of 8 elements are 8192. A row with more than twice as many, where a thread
+/// loads no more than 16 bits for each, takes batches of four.
 static constexpr int64_t kLongRow = 8192;
 
 static bool isIn(Value value, Block &body) {
