@@ -46,8 +46,7 @@ bool gpuopt::isAttention(Operation *op) {
 
 AttentionThreads gpuopt::attentionThreadsOf(Operation *op,
                                             const DeviceModel &device) {
-  // The forward has no kernels for warpgroups.
-  if (!isa<AttentionGradOp>(op) || !device.hasWarpgroups() ||
+  if (!device.hasWarpgroups() ||
       tensorType(op->getOperand(0)).getElementTypeBitWidth() != 16)
     return AttentionThreads::Warps;
   AttentionKernels kernels = kernelsOf(op);
@@ -62,6 +61,10 @@ AttentionThreads gpuopt::attentionThreadsOf(Operation *op,
 // What their tiles take
 //===----------------------------------------------------------------------===//
 
+/// Where the band hides all of such a tile, a warpgroup leaves it out.
+static constexpr ScoreTile kWarpgroupTile{64, 64};
+/// An added mask whose elements are loaded in pairs.
+static constexpr double kMaskInstructions = 40;
 /// A soft cap is a tanh and two products (tanh of elementary_cuda.h).
 static constexpr double kSoftcapInstructions = 18;
 
@@ -113,14 +116,24 @@ static constexpr double kForwardInstructions = 12;
 /// band hides all of their scores.
 static constexpr ScoreTile kForwardTile{16, 64};
 
-static void addForward(AttentionOp op, OpWork &work) {
+/// What warpgroups have in place of the former, from forwards of GPT-2,
+/// ViT-B/16 and BERT-base alone on an H200 (docs/rationale/attention.md).
+static constexpr double kWarpgroupForwardInstructions = 14;
+
+static void addForward(AttentionOp op, const DeviceModel &device,
+                       OpWork &work) {
+  AttentionKernels kernels = kernelsOf(op);
+  double mask =
+      kernels.scores == AttentionScores::Masked ? kMaskInstructions : 0;
+  if (attentionThreadsOf(op, device) == AttentionThreads::Warpgroups)
+    return addTiles(op, kernels.head, kWarpgroupTile,
+                    kWarpgroupForwardInstructions + mask, work);
   double softcap = op.getSoftcap() ? kSoftcapInstructions : 0;
   work.multipliesByWarps = true;
-  int64_t head = kernelsOf(op).head;
-  double products =
-      multiplyByLanes(op, head, /*products=*/2, kForwardLaneInstructions, work);
-  addTiles(op, head, kForwardTile, kForwardInstructions + softcap + products,
-           work);
+  double products = multiplyByLanes(op, kernels.head, /*products=*/2,
+                                    kForwardLaneInstructions, work);
+  addTiles(op, kernels.head, kForwardTile,
+           kForwardInstructions + mask + softcap + products, work);
 }
 
 //===----------------------------------------------------------------------===//
@@ -133,16 +146,13 @@ static void addForward(AttentionOp op, OpWork &work) {
 // and heads of 64 or 128, and the steps of GPT-2, ViT-B/16 and BERT-base
 // (docs/rationale/costs.md, 2026-11-27).
 
-/// Where the band hides all of such a tile, a warp, or a warpgroup, leaves it
-/// out.
-static constexpr ScoreTile kWarpTile{32, 32}, kWarpgroupTile{64, 64};
+/// Where the band hides all of such a tile, a warp leaves it out.
+static constexpr ScoreTile kWarpTile{32, 32};
 
 /// Both kernels compute probabilities and the gradients of scores. Warps load
 /// the operands of products from shared memory: instructions for 64 columns.
 static constexpr double kGradientInstructions = 12, kOperandInstructions = 30,
                         kWarpgroupInstructions = 22;
-/// An added mask whose elements are loaded in pairs.
-static constexpr double kMaskInstructions = 40;
 /// change_scores, which is called for all other masks and changes, dropout and
 /// a bias.
 static constexpr double kChangeInstructions = 200, kDropoutInstructions = 200,
@@ -202,5 +212,5 @@ void gpuopt::addAttention(Operation *op, const DeviceModel &device,
   if (auto gradient = dyn_cast<AttentionGradOp>(op))
     addGradient(gradient, device, work);
   else
-    addForward(cast<AttentionOp>(op), work);
+    addForward(cast<AttentionOp>(op), device, work);
 }

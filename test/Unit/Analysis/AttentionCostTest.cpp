@@ -108,8 +108,8 @@ TEST_F(AttentionCostTest, DevicesHaveOtherKernels) {
     EXPECT_EQ(threads(op, device), AttentionThreads::Warps) << device;
 }
 
-// As kHasWarpgroupGradients of attention_warpgroups_cuda.h says.
-TEST_F(AttentionCostTest, WarpgroupsComputeSomeBackwards) {
+// As kHasWarpgroupKernels of attention_warpgroups_cuda.h says.
+TEST_F(AttentionCostTest, WarpgroupsComputeSomeAttentions) {
   auto threads = [&](Operation *op) {
     EXPECT_TRUE(op);
     return op ? attentionThreadsOf(op, deviceOf("h200"))
@@ -128,7 +128,8 @@ TEST_F(AttentionCostTest, WarpgroupsComputeSomeBackwards) {
   EXPECT_FALSE(isByWarpgroups({.mask = "tensor<64x1x1x128xi1>"}));
   EXPECT_FALSE( // whose rows are no pairs
       isByWarpgroups({.tokens = 197, .mask = "tensor<64x1x197x197xf32>"}));
-  EXPECT_EQ(threads(forward(kVit)), AttentionThreads::Warps);
+  EXPECT_EQ(threads(forward(kVit)), AttentionThreads::Warpgroups);
+  EXPECT_EQ(threads(forward({.head = 128})), AttentionThreads::Warps);
 }
 
 TEST_F(AttentionCostTest, EstimatesAreThoseOfTheKernelsThatRun) {
@@ -145,6 +146,21 @@ TEST_F(AttentionCostTest, EstimatesAreThoseOfTheKernelsThatRun) {
   expectTimes(kGpt2, 15.36, 22.4);
   expectTimes(kVit, 3.82, 4.6);
   expectTimes(kBert, 1.21, 1.36);
+}
+
+// What one forward took alone, in ms.
+TEST_F(AttentionCostTest, ForwardsAreThoseOfTheKernelsThatRun) {
+  auto expectTime = [&](const Sizes &sizes, const DeviceModel &device,
+                        double alone) {
+    Operation *op = forward(sizes);
+    ASSERT_TRUE(op);
+    EXPECT_NEAR(1e-6 * timeInNanoseconds(op, device), alone, 0.15 * alone);
+  };
+  expectTime(kGpt2, deviceOf("h200"), 0.333);
+  expectTime(kVit, deviceOf("h200"), 0.0986);
+  expectTime(kBert, deviceOf("h200"), 0.0286);
+  expectTime(kGpt2, h200ByWarps(), 0.474);
+  expectTime(kBert, h200ByWarps(), 0.0369);
 }
 
 // TF32 makes products of libraries faster, not those of attention.
@@ -185,8 +201,9 @@ TEST_F(AttentionCostTest, TilesAreWhole) {
   EXPECT_DOUBLE_EQ(workOf(op, deviceOf("h200")).tileShare, 0.5);
   op = forward(kVit); // 13 strips of 16 queries, 4 tiles of keys
   ASSERT_TRUE(op);
-  EXPECT_DOUBLE_EQ(workOf(op, deviceOf("h200")).tileShare,
+  EXPECT_DOUBLE_EQ(workOf(op, deviceOf("a100")).tileShare,
                    seen / (13 * 16 * 256.));
+  EXPECT_DOUBLE_EQ(workOf(op, deviceOf("h200")).tileShare, seen / (256 * 256.));
 }
 
 /// Counts the pairs of a tile of each corner that has one which is seen.
