@@ -23,8 +23,47 @@ func.func @signal(%x: tensor<8x1x16x2xf32>, %w: tensor<16x2x1x4xf32>) -> tensor<
   return %0 : tensor<8x1x4x16xf32>
 }
 
-// Windows that overlap or are padded stay a convolution, of four channels.
+// Windows that overlap or are padded stay a convolution, of stride one over blocks of 2 x 2 pixels: a window of 7 x 7 begins with the second
+// row of a block, and there are two blocks of zeros before the image, and one behind it. Each pixel of a block has a channel of zeros.
 // CHECK-LABEL: func.func @windows(
+// CHECK-SAME: %[[X:.*]]: tensor<8x32x32x3xf32>, %[[W:.*]]: tensor<64x3x7x7xf32>
+// CHECK-DAG: %[[PADDED:.*]] = nn.pad %[[W]] low [0, 0, 1, 1] high [0, 1, 0, 0] interior [0, 0, 0, 0] value 0.000000e+00
+// CHECK-DAG: %[[SPLIT:.*]] = nn.reshape %[[PADDED]] : tensor<64x4x8x8xf32> to tensor<64x4x4x2x4x2xf32>
+// CHECK-DAG: %[[TURNED:.*]] = nn.transpose %[[SPLIT]] [0, 3, 5, 1, 2, 4]
+// CHECK-DAG: %[[WEIGHTS:.*]] = nn.reshape %[[TURNED]] : tensor<64x2x2x4x4x4xf32> to tensor<64x16x4x4xf32>
+// CHECK-DAG: %[[INDEX:.*]] = nn.iota dim 3 : tensor<8x16x16x16xi64>
+// CHECK-DAG: %[[LAST_PLACE:.*]] = arith.constant dense<14> : tensor<8x16x16x16xi64>
+// CHECK-DAG: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : tensor<8x16x16x16xf32>
+// CHECK: %[[FIRST:.*]] = nn.slice %[[X]] [0, 0, 0, 0] [8, 16, 16, 1] [1, 2, 2, 1]
+// CHECK: %[[REPEATED:.*]] = nn.broadcast %[[FIRST]]
+// CHECK: arith.select %{{.*}}, %[[REPEATED]], %[[ZERO]]
+// CHECK: nn.slice %[[X]] [0, 0, 1, 0] [8, 16, 16, 1] [1, 2, 2, 1]
+// CHECK: nn.slice %[[X]] [0, 1, 0, 0] [8, 16, 16, 1] [1, 2, 2, 1]
+// CHECK: %[[LAST:.*]] = nn.slice %[[X]] [0, 1, 1, 2] [8, 16, 16, 1] [1, 2, 2, 1]
+// CHECK: %[[IS_LAST:.*]] = arith.cmpi eq, %[[INDEX]], %[[LAST_PLACE]]
+// CHECK: %[[REPEATED_LAST:.*]] = nn.broadcast %[[LAST]]
+// CHECK: %[[IMAGE:.*]] = arith.select %[[IS_LAST]], %[[REPEATED_LAST]]
+// CHECK: nn.conv %[[IMAGE]], %[[WEIGHTS]] strides [1, 1] pads [2, 2, 1, 1]
+func.func @windows(%x: tensor<8x32x32x3xf32>, %w: tensor<64x3x7x7xf32>) -> tensor<8x16x16x64xf32> {
+  %0 = nn.conv %x, %w strides [2, 2] pads [3, 3, 3, 3] dilations [1, 1] groups 1 : tensor<8x32x32x3xf32>, tensor<64x3x7x7xf32>
+  return %0 : tensor<8x16x16x64xf32>
+}
+
+// A spectrogram of one channel has blocks of eight, too. Where more numbers would be multiplied than with eight channels, or blocks do
+// not tile the image, there are none.
+// CHECK-LABEL: func.func @strides(
+// CHECK: nn.conv %{{.*}}, %{{.*}} strides [1, 1] pads [1, 1, 0, 0] {{.*}} : tensor<8x16x16x8xf32>, tensor<64x8x2x2xf32>
+// CHECK: nn.conv %{{.*}}, %{{.*}} strides [3, 3] pads [0, 0, 0, 0] {{.*}} : tensor<8x33x33x4xf32>, tensor<64x4x4x4xf32>
+// CHECK: nn.conv %{{.*}}, %{{.*}} strides [2, 2] pads [1, 1, 1, 1] {{.*}} : tensor<8x31x32x4xf32>, tensor<64x4x3x3xf32>
+func.func @strides(%a: tensor<8x32x32x1xf32>, %b: tensor<8x33x33x3xf32>, %c: tensor<8x31x32x3xf32>, %v: tensor<64x1x3x3xf32>, %w: tensor<64x3x4x4xf32>, %u: tensor<64x3x3x3xf32>) -> (tensor<8x16x16x64xf32>, tensor<8x10x10x64xf32>, tensor<8x16x16x64xf32>) {
+  %0 = nn.conv %a, %v strides [2, 2] pads [1, 1, 1, 1] dilations [1, 1] groups 1 : tensor<8x32x32x1xf32>, tensor<64x1x3x3xf32>
+  %1 = nn.conv %b, %w strides [3, 3] pads [0, 0, 0, 0] dilations [1, 1] groups 1 : tensor<8x33x33x3xf32>, tensor<64x3x4x4xf32>
+  %2 = nn.conv %c, %u strides [2, 2] pads [1, 1, 1, 1] dilations [1, 1] groups 1 : tensor<8x31x32x3xf32>, tensor<64x3x3x3xf32>
+  return %0, %1, %2 : tensor<8x16x16x64xf32>, tensor<8x10x10x64xf32>, tensor<8x16x16x64xf32>
+}
+
+// Without a stride there are four channels.
+// CHECK-LABEL: func.func @zeros(
 // CHECK-SAME: %[[X:.*]]: tensor<8x32x32x3xf32>, %[[W:.*]]: tensor<64x3x7x7xf32>
 // CHECK-DAG: %[[WEIGHTS:.*]] = nn.pad %[[W]] low [0, 0, 0, 0] high [0, 1, 0, 0] interior [0, 0, 0, 0] value 0.000000e+00
 // CHECK-DAG: %[[INDEX:.*]] = nn.iota dim 3 : tensor<8x32x32x4xi64>
@@ -38,10 +77,10 @@ func.func @signal(%x: tensor<8x1x16x2xf32>, %w: tensor<16x2x1x4xf32>) -> tensor<
 // CHECK: %[[IS_LAST:.*]] = arith.cmpi eq, %[[INDEX]], %[[TWO]]
 // CHECK: %[[REPEATED_LAST:.*]] = nn.broadcast %[[LAST]]
 // CHECK: %[[PADDED:.*]] = arith.select %[[IS_LAST]], %[[REPEATED_LAST]]
-// CHECK: nn.conv %[[PADDED]], %[[WEIGHTS]] strides [2, 2] pads [3, 3, 3, 3]
-func.func @windows(%x: tensor<8x32x32x3xf32>, %w: tensor<64x3x7x7xf32>) -> tensor<8x16x16x64xf32> {
-  %0 = nn.conv %x, %w strides [2, 2] pads [3, 3, 3, 3] dilations [1, 1] groups 1 : tensor<8x32x32x3xf32>, tensor<64x3x7x7xf32>
-  return %0 : tensor<8x16x16x64xf32>
+// CHECK: nn.conv %[[PADDED]], %[[WEIGHTS]] strides [1, 1] pads [3, 3, 3, 3]
+func.func @zeros(%x: tensor<8x32x32x3xf32>, %w: tensor<64x3x7x7xf32>) -> tensor<8x32x32x64xf32> {
+  %0 = nn.conv %x, %w strides [1, 1] pads [3, 3, 3, 3] dilations [1, 1] groups 1 : tensor<8x32x32x3xf32>, tensor<64x3x7x7xf32>
+  return %0 : tensor<8x32x32x64xf32>
 }
 
 // The last pixels are in no window.
@@ -52,9 +91,9 @@ func.func @rest(%x: tensor<8x33x32x3xf32>, %w: tensor<64x3x4x4xf32>) -> tensor<8
   return %0 : tensor<8x8x8x64xf32>
 }
 
-// Rows of 12 elements are no whole vectors.
+// Rows of 12 elements are no whole vectors, so the blocks of 2 x 2 pixels get zeros.
 // CHECK-LABEL: func.func @small_windows
-// CHECK: nn.conv {{.*}} : tensor<8x32x32x4xf32>, tensor<64x4x2x2xf32>
+// CHECK: nn.conv {{.*}} : tensor<8x16x16x16xf32>, tensor<64x16x1x1xf32>
 func.func @small_windows(%x: tensor<8x32x32x3xf32>, %w: tensor<64x3x2x2xf32>) -> tensor<8x16x16x64xf32> {
   %0 = nn.conv %x, %w strides [2, 2] pads [0, 0, 0, 0] dilations [1, 1] groups 1 : tensor<8x32x32x3xf32>, tensor<64x3x2x2xf32>
   return %0 : tensor<8x16x16x64xf32>

@@ -224,8 +224,10 @@ def RewriteStems : Pass<"nn-rewrite-stems"> {
     channels are no multiple of 8. If its windows do not overlap, have a multiple of
     8 elements, and nothing is padded, it becomes an nn.contract of its windows, in
     the order of the weights.
-    Elsewhere, an input of 3 or 5 to 7 channels and its weights get channels of
-    zeros, so that there are 4 or 8.
+    Elsewhere, the pixels of a stride become channels (space to depth), a multiple of
+    8, if no more numbers are multiplied then than with 8 channels. If not,
+    an input of 3 or 5 to 7 channels and its weights get channels of zeros, so
+    that there are 4 or 8.
 
     ```mlir
     %0 = nn.conv %x, %w strides [4, 4] pads [0, 0, 0, 0] dilations [1, 1] groups 1
@@ -240,6 +242,7 @@ def RewriteStems : Pass<"nn-rewrite-stems"> {
   }];
   let dependentDialects = ["::gpuopt::nn::NNDialect", "::mlir::arith::ArithDialect"];
   let statistics = [Statistic<"productCount", "products", "convolutions that became products">,
+                    Statistic<"blockCount", "blocks", "convolutions of a stride's pixels as channels">,
                     Statistic<"paddedCount", "padded", "convolutions that got channels of zeros">];
 }
 
