@@ -2,7 +2,8 @@
 // that a careful caller leaves: 1 is not deterministic, 2 is compiled when it
 // is needed, 3 adds in half precision, 4 (for floats) rounds to TF32, 5 needs
 // more workspace than there is, and 8 (for sums) is not deterministic without
-// saying so. 6 needs 16 KiB, and 7, the fallback's, nothing.
+// saying so. 6 needs 16 KiB, and 9 (not for sums) and 7, the fallback's,
+// nothing.
 #include "Machine.h"
 
 #include "emulation/cudart/device.h"
@@ -52,7 +53,7 @@ TEST_F(ConvPlanTest, KeepsToTheWorkspace) {
   const ConvGraph graph = graph_of(CUDNN_DATA_HALF);
   EXPECT_EQ(plan(graph, 16 << 10).plan->workspace_bytes(), 16 << 10);
   const CudnnPlanResult smaller = plan(graph, (16 << 10) - 1);
-  EXPECT_EQ(smaller.plan->engine(), 7);
+  EXPECT_EQ(smaller.plan->engine(), 9);
   EXPECT_EQ(smaller.plan->workspace_bytes(), 0);
   const CudnnPlanResult none = plan(graph, -1);
   EXPECT_FALSE(none.plan);
@@ -75,14 +76,14 @@ TEST_F(ConvPlanTest, FindsPlansByTheirNames) {
   for (const CudnnPlan &plan :
        plans_of_convolution(device, graph, 64 << 10, kTimedPlans).plans)
     names.push_back(plan.name());
-  EXPECT_EQ(names, (std::vector<std::string>{"engine 6", "engine 7"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"engine 6", "engine 9"}));
   EXPECT_EQ(plans_of_convolution(device, graph, 64 << 10, 1).plans.size(), 1u);
   const auto find = [&](const char *name) {
     return find_convolution_plan(device, graph, 64 << 10, name);
   };
   EXPECT_EQ(find("engine 7").plan->engine(), 7);
   EXPECT_EQ(find("engine 3").reason, "an engine adds in half precision");
-  EXPECT_EQ(find("engine 9").reason, "cuDNN does not propose 'engine 9'");
+  EXPECT_EQ(find("engine 10").reason, "cuDNN does not propose 'engine 10'");
 }
 
 // A plan outlives what it was made from.

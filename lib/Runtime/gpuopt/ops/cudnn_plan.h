@@ -228,18 +228,23 @@ inline CudnnPlanResult try_engine(const CudnnDescriptor &configuration,
 
 // Calls `visit` with the engines that cuDNN proposes for the graph whose
 // descriptor `make_graph()` returns, the fastest by its estimate first, until
-// it returns true. Returns why cuDNN refuses the graph, if it does. Throws
-// where cuDNN fails for another reason than that it cannot compute the graph.
-template <class MakeGraph, class Visit>
+// it returns true; the fallbacks come last, if `wants_fallbacks()` then.
+// Returns why cuDNN refuses the graph, if it does. Throws where cuDNN fails for
+// another reason than that it cannot compute the graph.
+template <class MakeGraph, class Visit, class WantsFallbacks>
 std::string visit_engines(const PlanDevice &device, const MakeGraph &make_graph,
-                          const Visit &visit) {
+                          const Visit &visit,
+                          const WantsFallbacks &wants_fallbacks) {
   try {
     const CudnnDescriptor graph = make_graph();
-    for (auto mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK})
+    for (auto mode : {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
+      if (mode == CUDNN_HEUR_MODE_FALLBACK && !wants_fallbacks())
+        break;
       for (const CudnnDescriptor &configuration :
            propose_engines(graph, device, mode))
         if (visit(configuration))
           return "";
+    }
   } catch (const CudnnError &refused) {
     if (!is_refusal(refused.status))
       throw Error(std::string(refused.what()) +
@@ -252,31 +257,34 @@ std::string visit_engines(const PlanDevice &device, const MakeGraph &make_graph,
 } // namespace detail
 
 // Returns the plans of the first `most` engines of cuDNN's heuristic that the
-// rules allow, each once, and, if there is none, why.
+// rules allow, each once, and, if there is none, why. A fallback is taken where
+// there is no other: those of cuDNN 9.19 are far slower, and one reads memory
+// that is not there (the gradient of the weights of 64 filters of 4 x 4 x 16,
+// with two rows of zeros before and one behind, on an H200).
 template <class MakeGraph>
 CudnnPlansResult plans_of_graph(const PlanDevice &device,
                                 const EngineRules &rules, size_t most,
                                 const MakeGraph &make_graph) {
   CudnnPlansResult result{{}, "cuDNN proposes no engine"};
-  std::set<std::string> names; // the fallbacks are among the first at times
+  std::set<std::string> names; // it proposes some twice
+  const auto try_one = [&](const CudnnDescriptor &configuration) {
+    if (most > 1 && !names.insert(detail::name_of(configuration)).second)
+      return false;
+    try {
+      const CudnnPlanResult tried = detail::try_engine(configuration, rules);
+      if (tried.plan)
+        result.plans.push_back(*tried.plan);
+      else
+        result.reason = tried.reason;
+    } catch (const CudnnError &) {
+      if (result.plans.empty())
+        throw;
+      // Another engine is enough.
+    }
+    return result.plans.size() == most;
+  };
   const std::string refusal = detail::visit_engines(
-      device, make_graph, [&](const CudnnDescriptor &configuration) {
-        if (most > 1 && !names.insert(detail::name_of(configuration)).second)
-          return false;
-        try {
-          const CudnnPlanResult tried =
-              detail::try_engine(configuration, rules);
-          if (tried.plan)
-            result.plans.push_back(*tried.plan);
-          else
-            result.reason = tried.reason;
-        } catch (const CudnnError &) {
-          if (result.plans.empty())
-            throw;
-          // Another engine is enough.
-        }
-        return result.plans.size() == most;
-      });
+      device, make_graph, try_one, [&] { return result.plans.empty(); });
   if (!refusal.empty())
     result.reason = refusal;
   return result;
@@ -300,13 +308,14 @@ CudnnPlanResult find_plan(const PlanDevice &device, const EngineRules &rules,
                           const std::string &name,
                           const MakeGraph &make_graph) {
   CudnnPlanResult result{std::nullopt, "cuDNN does not propose '" + name + "'"};
-  const std::string refusal = detail::visit_engines(
-      device, make_graph, [&](const CudnnDescriptor &configuration) {
-        if (detail::name_of(configuration) != name)
-          return false;
-        result = detail::try_engine(configuration, rules);
-        return true;
-      });
+  const auto try_named = [&](const CudnnDescriptor &configuration) {
+    if (detail::name_of(configuration) != name)
+      return false;
+    result = detail::try_engine(configuration, rules);
+    return true;
+  };
+  const std::string refusal =
+      detail::visit_engines(device, make_graph, try_named, [] { return true; });
   if (!refusal.empty())
     result.reason = refusal;
   return result;
