@@ -203,6 +203,9 @@ def _saved(value: Any, folder: str, name: str, where: str, places: dict[str, str
 def _saved_inputs(value: Any, folder: str, flag: str, places: dict[str, str]) -> Any:
     """A mapping from inputs to files."""
     if isinstance(value, Mapping):
+        for name, entry in value.items():
+            if entry is None:
+                raise TypeError(f"{flag}['{name}'] must be an array or tensor of numbers, or the path of a file, but is None")
         # Inputs may have any name; files have plain ones.
         return {
             name: _saved(entry, folder, f"{flag}-{index}", f"{flag}['{name}']", places)

@@ -120,6 +120,7 @@ def test_lists_and_bfloat16_are_data(model, cache, tmp_path):
     ({"labels": ["a", "b"]}, "labels must be an array or tensor of numbers, or the path of a file, but is a list of <U1"),
     ({"eval_data": {"x": np.array([1j])}}, "eval_data['x'] must be an array or tensor of numbers, or the path of a file, but is a "
                                            "ndarray of complex128"),
+    ({"data": {"x": None}}, "data['x'] must be an array or tensor of numbers, or the path of a file, but is None"),
     ({"data": np.zeros((8, 4))}, "data must map the model's inputs to arrays or files, data={'x': ...}, but is a ndarray"),
 ])
 def test_data_that_is_none(model, flags, message, tmp_path):

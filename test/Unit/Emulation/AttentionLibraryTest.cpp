@@ -281,7 +281,7 @@ TEST_F(AttentionLibraryTest, RefusesARecordThatCannotBeKept) {
   EXPECT_TRUE(contains(error("fa3"), "'fa3' is neither 'own' nor 'cudnn'"));
   emulation::device().machine.has_engines = false;
   EXPECT_TRUE(contains(
-      error("cudnn"), "has a choice that cannot be kept for attention of f16"));
+      error("cudnn"), "has a choice that cannot be kept for the attention of f16"));
   EXPECT_TRUE(contains(error("cudnn"), "cuDNN proposes no engine; remove the "
                                        "file to have calls timed anew"));
   EXPECT_EQ(error("own"), "");

@@ -130,7 +130,7 @@ TEST_F(ConvAutotune, RefusesAChoiceThatCannotBeKept) {
   write_file(file, with_choice(record, "engine 62, knobs 2=4"));
   EXPECT_TRUE(contains(error_of(file),
                        "'" + file +
-                           "' has a choice that cannot be kept for a forward "
+                           "' has a choice that cannot be kept for the forward "
                            "convolution of f32"))
       << error_of(file);
 }

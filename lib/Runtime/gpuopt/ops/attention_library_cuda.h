@@ -313,9 +313,7 @@ private:
         return true;
       reason = planned.reason;
     }
-    throw Error("'" + record.path() +
-                "' has a choice that cannot be kept for " + name + ": " +
-                reason + "; remove the file to have calls timed anew");
+    throw refused_choice(record, name, reason);
   }
 
   Context &ctx;

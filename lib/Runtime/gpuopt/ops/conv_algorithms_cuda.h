@@ -127,17 +127,10 @@ private:
   std::optional<CudnnPlan> fastest_plan() {
     const std::vector<CudnnPlan> plans =
         plans_of_convolution(device, graph, room, kTimedPlans).plans;
-    if (plans.size() == 1)
-      return plans.front();
-    std::optional<CudnnPlan> fastest;
-    double least = std::numeric_limits<double>::infinity();
-    for (const CudnnPlan &plan : plans)
-      if (const double time = time_of(ctx, [&] { return can_run(plan); });
-          time < least) {
-        least = time;
-        fastest = plan;
-      }
-    return fastest;
+    const CudnnPlan *fastest = fastest_of(plans, [&](const CudnnPlan &plan) {
+      return time_of(ctx, [&] { return can_run(plan); });
+    });
+    return fastest ? std::optional(*fastest) : std::nullopt;
   }
   bool can_run(const CudnnPlan &plan) {
     try {
@@ -154,9 +147,7 @@ private:
                            const std::string &call, const std::string &choice) {
     CudnnPlanResult found = find_convolution_plan(device, graph, room, choice);
     if (!found.plan)
-      throw Error("'" + record.path() +
-                  "' has a choice that cannot be kept for a " + call + ": " +
-                  found.reason + "; remove the file to have calls timed anew");
+      throw refused_choice(record, call, found.reason);
     return found;
   }
 

@@ -183,22 +183,6 @@ inline double time_of(Context &ctx, const cublasLtMatmulAlgo_t &algorithm,
   return time_of(ctx, [&] { return run(algorithm) == CUBLAS_STATUS_SUCCESS; });
 }
 
-// Null if none could run.
-inline const LtAlgorithm *fastest_of(Context &ctx,
-                                     const std::vector<LtAlgorithm> &algorithms,
-                                     const ProductRun &run) {
-  if (algorithms.size() == 1)
-    return &algorithms.front();
-  const LtAlgorithm *fastest = nullptr;
-  double least = std::numeric_limits<double>::infinity();
-  for (const LtAlgorithm &algorithm : algorithms)
-    if (const double time = time_of(ctx, algorithm.value, run); time < least) {
-      least = time;
-      fastest = &algorithm;
-    }
-  return fastest;
-}
-
 // Returns the algorithm of a record, which another library may have written.
 inline cublasLtMatmulAlgo_t accepted(const AutotuneRecord &record,
                                      cublasLtHandle_t handle,
@@ -210,10 +194,8 @@ inline cublasLtMatmulAlgo_t accepted(const AutotuneRecord &record,
       cublasLtMatmulAlgoCheck(handle, p.operation, p.b, p.a, p.c, p.c,
                               &algorithm, &checked) != CUBLAS_STATUS_SUCCESS ||
       checked.workspaceSize > size_t(key.workspace_bytes))
-    throw Error("'" + record.path() +
-                "' has an algorithm that cuBLASLt refuses for a " +
-                description_of(key) +
-                "; remove the file to have calls timed anew");
+    throw refused_choice(record, description_of(key),
+                         "cuBLASLt refuses its algorithm");
   return algorithm;
 }
 
@@ -232,7 +214,10 @@ choose_algorithm(Context &ctx, cublasLtHandle_t handle, const LtProduct &p,
                     call = description_of(key);
   const std::string *choice = record->find(machine, call);
   if (!choice && record->is_kept() && !is_capturing(ctx))
-    if (const LtAlgorithm *fastest = fastest_of(ctx, algorithms, run))
+    if (const LtAlgorithm *fastest =
+            fastest_of(algorithms, [&](const LtAlgorithm &algorithm) {
+              return time_of(ctx, algorithm.value, run);
+            }))
       choice = record->add(machine, call, hex_of(fastest->value));
   return choice ? accepted(*record, handle, p, key, *choice)
                 : algorithms.front().value;

@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <vector>
 
 namespace gpuopt::detail {
 
@@ -29,6 +30,33 @@ inline double time_of(Context &ctx, const TimedRun &run) {
   times.erase(times.begin());
   std::nth_element(times.begin(), times.begin() + kRuns / 2, times.end());
   return times[kRuns / 2];
+}
+
+// Returns the candidate with the least `time_of_one(candidate)`, null if none
+// can run. A single one is not timed.
+template <class Candidate, class Time>
+const Candidate *fastest_of(const std::vector<Candidate> &candidates,
+                            const Time &time_of_one) {
+  if (candidates.size() == 1)
+    return &candidates.front();
+  const Candidate *fastest = nullptr;
+  double least = std::numeric_limits<double>::infinity();
+  for (const Candidate &candidate : candidates)
+    if (const double time = time_of_one(candidate); time < least) {
+      least = time;
+      fastest = &candidate;
+    }
+  return fastest;
+}
+
+// Returns the error of a record whose choice for a call is none that the
+// library makes now.
+inline Error refused_choice(const AutotuneRecord &record,
+                            const std::string &call,
+                            const std::string &reason) {
+  return Error("'" + record.path() +
+               "' has a choice that cannot be kept for the " + call + ": " +
+               reason + "; remove the file to have calls timed anew");
 }
 
 inline bool is_capturing(Context &ctx) {
