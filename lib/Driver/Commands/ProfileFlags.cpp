@@ -102,13 +102,21 @@ std::vector<std::string> gpuopt::withWholePaths(ArrayRef<std::string> flags) {
   return whole;
 }
 
+/// Returns the name of a flag, without its value, as tables of settings have
+/// it:
+/// "--learning-rate" of "--learning_rate=0.1", "--output-dir" of "-o".
+static std::string flagNameOf(StringRef flag) {
+  std::string name = flag.split('=').first.str();
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name == "-o" ? "--output-dir" : name;
+}
+
 std::vector<std::string> gpuopt::withoutReplaced(ArrayRef<std::string> flags) {
   std::vector<std::string> kept;
   for (size_t i = 0; i < flags.size(); ++i) {
-    StringRef flag = flags[i], name = flag.split('=').first;
-    if (name == "-o")
-      name = "--output-dir";
-    const SettingInfo *setting = find_setting(name.ltrim('-').str());
+    StringRef flag = flags[i];
+    std::string name = flagNameOf(flag);
+    const SettingInfo *setting = find_setting(StringRef(name).ltrim('-').str());
     bool hasValue = setting && !setting->field.toggle;
     size_t end = i + (hasValue && !flag.contains('=') ? 2 : 1);
     end = std::min(end, flags.size());
@@ -125,7 +133,7 @@ std::optional<std::string> gpuopt::valueOf(StringRef name,
   std::optional<std::string> found; // the last one wins
   for (size_t i = 0; i < flags.size(); ++i) {
     StringRef flag = flags[i];
-    if (flag.split('=').first != name)
+    if (flagNameOf(flag) != name)
       continue;
     if (flag.contains('='))
       found = flag.split('=').second.str();
