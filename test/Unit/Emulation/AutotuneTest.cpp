@@ -212,6 +212,10 @@ TEST_F(Autotune, RefusesAnAlgorithmOfAnotherProduct) {
                                 "product of f32"),
             std::string::npos)
       << error_of(file);
+  EXPECT_NE(error_of(file).find(": cuBLASLt refuses its algorithm; remove the "
+                                "file to have calls timed anew"),
+            std::string::npos)
+      << error_of(file);
 }
 
 // A sum of 4096 products in slices that are added as halves would be off by
