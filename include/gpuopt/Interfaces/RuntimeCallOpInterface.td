@@ -56,6 +56,19 @@ def RuntimeCallOpInterface : OpInterface<"RuntimeCallOpInterface"> {
         ever computed again. Null where the result has memory of its own.
       }],
       "::mlir::Value", "getTiedOperand", (ins "unsigned":$result), [{}], [{ return {}; }]>,
+    InterfaceMethod<[{
+        Whether the call can add its one result to a tensor of the result's type,
+        in that tensor's memory, and does not yet.
+      }],
+      "bool", "takesAccumulator", (ins), [{}], [{ return false; }]>,
+    InterfaceMethod<[{
+        Has the call, which takes one, add its result to `accumulator`, which
+        nothing else reads.
+      }],
+      "void", "setAccumulator", (ins "::mlir::Value":$accumulator), [{}], [{
+        (void)accumulator;
+        llvm_unreachable("the call takes no accumulator");
+      }]>,
     InterfaceMethod<"Returns how the call behaves in half precision.", "::gpuopt::PrecisionRole", "getPrecisionRole">,
     InterfaceMethod<"The operands that a product multiplies; of other calls none.",
       "::llvm::SmallVector<::mlir::OpOperand *>", "getFactors", (ins), [{}], [{ return {}; }]>,

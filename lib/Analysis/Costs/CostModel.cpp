@@ -63,10 +63,10 @@ static Type elementTypeOf(Operation *op) {
 // What a device with warps has to do beside
 //===----------------------------------------------------------------------===//
 
-/// Rows are scattered by kernels that wait for one another: two sets of zeros,
-/// three that put positions into buckets, one that sums short buckets, and
-/// three for long ones (ops/scatter_cuda.h).
-static constexpr double kScatterLaunches = 9;
+/// Rows are scattered by kernels that wait for one another: zeros, three that
+/// put positions into buckets, one that sums short buckets, and three for long
+/// ones (ops/scatter_cuda.h).
+static constexpr double kScatterLaunches = 8;
 
 static void addKernel(const KernelCost &cost, const DeviceModel &device,
                       OpWork &work) {

@@ -194,9 +194,9 @@ static Value scatterRows(nn::TensorBuilder &b, const Scatter &scatter) {
   RankedTensorType table = b.type(scatter.table);
   if (scatter.reduction == Reduction::Add &&
       isa<FloatType>(table.getElementType()))
-    return b.add(scatter.table,
-                 b.create<nn::ScatterAddOp>(scatter.updates, scatter.rows,
-                                            table.getDimSize(0), TypeAttr()));
+    return b.add(scatter.table, b.create<nn::ScatterAddOp>(
+                                    scatter.updates, scatter.rows,
+                                    table.getDimSize(0), Value(), TypeAttr()));
   return b.create<nn::ScatterOp>(kindOf(scatter.reduction), scatter.table,
                                  scatter.updates, scatter.rows);
 }

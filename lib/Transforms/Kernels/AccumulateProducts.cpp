@@ -1,4 +1,4 @@
-//===- AccumulateProducts.cpp - Adds products up in one memory ------------===//
+//===- AccumulateProducts.cpp - Adds calls' results up in one memory ------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 // Runs before clusters are formed, when products have their final layout: a sum
-// that stays would become one kernel that reads all products, so all of them
+// that stays would become one kernel that reads all its terms, so all of them
 // would have to exist at once. Sums of the forward stay, because accumulated
 // ones could not be computed again. The result differs from separate additions
 // by rounding only, and is always the same.
@@ -77,7 +77,7 @@ class AccumulateProducts
   /// A tree of additions: the ops from the root on, and the terms.
   struct Sum {
     SmallVector<arith::AddFOp> additions;
-    SmallVector<ContractOp> products;
+    SmallVector<RuntimeCallOpInterface> calls; // that take an accumulator
     SmallVector<Value> others;
 
     void add(arith::AddFOp op) {
@@ -87,12 +87,12 @@ class AccumulateProducts
     }
     void addTerm(Value value) {
       auto inner = value.getDefiningOp<arith::AddFOp>();
-      auto product = value.getDefiningOp<ContractOp>();
+      auto call = value.getDefiningOp<RuntimeCallOpInterface>();
       if (inner && inner->hasOneUse())
         add(inner);
-      else if (product && product->hasOneUse() && !product.getAccumulator() &&
-               canReadOperands(product))
-        products.push_back(product);
+      else if (call && call->hasOneUse() && call.takesAccumulator() &&
+               (!isProduct(call) || canReadOperands(call)))
+        calls.push_back(call);
       else
         others.push_back(value);
     }
@@ -103,35 +103,35 @@ class AccumulateProducts
     Sum sum;
     sum.add(root);
     done.insert(sum.additions.begin(), sum.additions.end());
-    if (sum.products.size() < 2)
+    if (sum.calls.size() < 2)
       return;
-    OpBuilder builder(root);
-    Location loc = root.getLoc();
-    llvm::sort(sum.products, [&](ContractOp a, ContractOp b) {
+    // Products come first, so that spare rows of all of them can be one tensor's.
+    llvm::sort(sum.calls, [&](Operation *a, Operation *b) {
       int64_t left = readiness.of(a), right = readiness.of(b);
+      if (isProduct(a) != isProduct(b))
+        return isProduct(a);
       return left != right ? left < right : a->isBeforeInBlock(b);
     });
-    Operation *last = sum.products.front();
-    for (ContractOp product : ArrayRef(sum.products).drop_front()) {
-      if (product->isBeforeInBlock(last))
-        product->moveAfter(last);
-      last = product;
-    }
+    OpBuilder builder(root);
+    Location loc = root.getLoc();
+    for (auto [before, call] :
+         llvm::zip(sum.calls, ArrayRef(sum.calls).drop_front()))
+      if (call->isBeforeInBlock(before))
+        call->moveAfter(before);
     Value readers = root.getResult();
-    Value total = last->getResult(0);
+    Value total = sum.calls.back()->getResult(0);
     for (Value other : sum.others)
       total = arith::AddFOp::create(builder, loc, total, other);
     readers.replaceAllUsesWith(total);
     for (arith::AddFOp addition : sum.additions)
       addition.erase();
-    chain(sum.products);
+    chain(sum.calls);
   }
 
-  void chain(ArrayRef<ContractOp> products) {
-    for (size_t i = 1; i < products.size(); ++i) {
-      ContractOp before = products[i - 1], product = products[i];
-      product.getAccumulatorMutable().assign(before.getResult());
-      ++productCount;
+  void chain(ArrayRef<RuntimeCallOpInterface> calls) {
+    for (auto [before, call] : llvm::zip(calls, calls.drop_front())) {
+      RuntimeCallOpInterface(call).setAccumulator(before->getResult(0));
+      ++callCount;
     }
   }
 };

@@ -81,14 +81,14 @@ static int64_t padAlong(ContractOp product, char letter) {
   return pad;
 }
 
-/// Gives the result the type that follows from the operands.
-static void updateType(ContractOp product) {
+/// Gives the one result of a call the type that follows from the operands.
+static void updateType(InferTypeOpInterface call) {
   SmallVector<Type> types;
-  if (succeeded(ContractOp::inferReturnTypes(
-          product.getContext(), product.getLoc(), product->getOperands(),
-          product->getDiscardableAttrDictionary(),
-          product->getPropertiesStorage(), product->getRegions(), types)))
-    product.getResult().setType(cast<RankedTensorType>(types.front()));
+  if (succeeded(call.inferReturnTypes(
+          call.getContext(), call.getLoc(), call->getOperands(),
+          call->getDiscardableAttrDictionary(), call->getPropertiesStorage(),
+          call->getRegions(), types)))
+    call->getResult(0).setType(types.front());
 }
 
 /// A result that is written over an operand with pads of zeros has these, too.
@@ -210,63 +210,84 @@ private:
 // Results
 //===----------------------------------------------------------------------===//
 
-/// Returns the products that add to each other's results, from the one that
-/// begins with nothing.
-static SmallVector<ContractOp> sumFrom(ContractOp first) {
-  SmallVector<ContractOp> sum;
-  for (ContractOp next = first; next;) {
-    sum.push_back(next);
-    Value result = next.getResult();
-    next = result.hasOneUse() ? dyn_cast<ContractOp>(*result.getUsers().begin())
-                              : ContractOp();
-    if (next && next.getAccumulator() != result)
-      next = {};
+namespace {
+
+/// Products that add to each other's results, and calls that add to these last.
+struct ProductSum {
+  SmallVector<ContractOp> products;
+  SmallVector<Operation *> others;
+
+  /// Finds what follows the product that begins with nothing.
+  explicit ProductSum(ContractOp first) {
+    for (Operation *op = first; op; op = next(op->getResult(0)))
+      if (auto product = dyn_cast<ContractOp>(op))
+        products.push_back(product);
+      else
+        others.push_back(op);
   }
-  return sum;
-}
+
+  Value total() {
+    return others.empty() ? Value(products.back().getResult())
+                          : others.back()->getResult(0);
+  }
+
+  void setSpareRows(int64_t rows) {
+    for (ContractOp product : products) {
+      if (rows)
+        product.setSpareRows(rows);
+      else
+        product.removeSpareRowsAttr();
+      updateType(product);
+    }
+    for (Operation *other : others)
+      updateType(cast<InferTypeOpInterface>(other));
+  }
+
+private:
+  /// Returns the one call that adds to `sum`, or null.
+  static Operation *next(Value sum) {
+    Operation *reader = sum.hasOneUse() ? *sum.getUsers().begin() : nullptr;
+    bool adds = isa_and_nonnull<RuntimeCallOpInterface>(reader) &&
+                reader->getNumResults() == 1 &&
+                operandInPlace(reader->getResult(0)) == sum;
+    return adds ? reader : nullptr;
+  }
+};
+
+} // namespace
 
 /// Whether a matrix has memory of its own that can be larger: nobody asks its
 /// type for more than a shape.
-static bool canHaveRows(ArrayRef<ContractOp> sum) {
-  ContractOp first = sum.front(), last = sum.back();
+static bool canHaveRows(ProductSum &sum) {
+  ContractOp first = sum.products.front();
   RankedTensorType type = first.getType();
   return type.getRank() == 2 && !type.getEncoding() &&
          !first.getAccumulator() && !first.getBias() &&
          destinationOf(first.getResult()).buffer == first.getResult() &&
-         llvm::all_of(readersOf(last.getResult()),
+         llvm::all_of(readersOf(sum.total()),
                       llvm::IsaPred<FusedOp, train::UpdateOp, train::GradNormOp,
                                     train::AccumulateOp>);
 }
 
-static void setSpareRows(ArrayRef<ContractOp> sum, int64_t rows) {
-  for (ContractOp product : sum) {
-    if (rows)
-      product.setSpareRows(rows);
-    else
-      product.removeSpareRowsAttr();
-    updateType(product);
-  }
-}
-
 /// Gives a sum of products room for rows that nobody reads.
-static bool reserve(ArrayRef<ContractOp> sum) {
-  if (!canHaveRows(sum) || endCallsOfAll(sum) == 0)
+static bool reserve(ProductSum sum) {
+  int64_t before = endCallsOfAll(sum.products);
+  if (!canHaveRows(sum) || before == 0)
     return false;
-  ContractOp first = sum.front(), last = sum.back();
+  ContractOp first = sum.products.front();
   int64_t rows = padAlong(first, first.getResultLetters().front());
   if (rows == 0 || rows > first.getType().getDimSize(0))
     return false;
-  int64_t before = endCallsOfAll(sum);
-  setSpareRows(sum, rows);
-  int64_t saved = before - endCallsOfAll(sum);
+  sum.setSpareRows(rows);
+  int64_t saved = before - endCallsOfAll(sum.products);
   if (saved <= 0) {
-    setSpareRows(sum, 0);
+    sum.setSpareRows(0);
     return false;
   }
   remark::passed(first.getLoc(),
                  remark::RemarkOpts::name("reserve").category("rows"))
       << llvm::formatv("'{0}' has {1} spare rows, which {2}",
-                       originOf(last.getResult()), rows, savingOf(saved))
+                       originOf(sum.total()), rows, savingOf(saved))
              .str();
   return true;
 }
@@ -284,7 +305,7 @@ private:
     for (auto step : getOperation().getOps<train::StepOp>())
       for (auto product : step.getBody().front().getOps<ContractOp>())
         if (!product.getAccumulator())
-          reservedCount += reserve(sumFrom(product));
+          reservedCount += reserve(ProductSum(product));
   }
 };
 

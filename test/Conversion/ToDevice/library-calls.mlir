@@ -22,7 +22,13 @@ train.step @s forward ("x" %x: tensor<2x8x8x4xf32>, "w" %w: tensor<6x2x3x3xf32>,
   %5 = nn.avg_pool_grad %4 kernel [2, 2] strides [2, 2] pads [0, 0, 0, 0] : tensor<2x4x4x4xf32> to tensor<2x8x8x4xf32>
   // CHECK: device.call "scatter_add_rows"(%{{.*}}, 5, %{{.*}}, 16, 4, %{{.*}}, beta = 0) {{.*}} : !device.ptr<i64>, !device.ptr<f32>, !device.ptr<f32>
   %6 = nn.scatter_add %u, %ids rows 16 : tensor<5x4xf32>, tensor<5xi64>
+  // CHECK: device.call "scatter_add_rows"(%{{.*}}, 5, %{{.*}}, 16, 4, %{{.*}}, beta = 0)
+  // CHECK: %[[SUM:.*]] = device.address @sum
+  // CHECK-NEXT: device.call "scatter_add_rows"(%{{.*}}, 5, %{{.*}}, 16, 4, %[[SUM]], beta = 1)
+  %7 = nn.scatter_add %u, %ids rows 16 : tensor<5x4xf32>, tensor<5xi64>
+  %8 = nn.scatter_add %u, %ids rows 16 plus %7 : tensor<5x4xf32>, tensor<5xi64>, tensor<16x4xf32>
   train.output "w", %2 : tensor<6x2x3x3xf32>
   train.output "x", %5 : tensor<2x8x8x4xf32>
   train.output "t", %6 : tensor<16x4xf32>
+  train.output "sum", %8 : tensor<16x4xf32>
 }

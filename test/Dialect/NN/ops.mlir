@@ -53,6 +53,8 @@ func.func @contractions(%x: tensor<4x8x16xf32>, %w: tensor<16x32xf32>, %ids: ten
   %checked = nn.in_range %ids of 16 : tensor<4x8xi64>
   // CHECK: nn.scatter_add %{{.*}}, %{{.*}} rows 16 : tensor<4x8x32xf32>, tensor<4x8xi64>
   %3 = nn.scatter_add %2, %ids rows 16 : tensor<4x8x32xf32>, tensor<4x8xi64>
+  // CHECK: nn.scatter_add %{{.*}}, %{{.*}} rows 16 plus %{{.*}} : tensor<4x8x32xf32>, tensor<4x8xi64>, tensor<16x32xf32>
+  %sum = nn.scatter_add %2, %ids rows 16 plus %3 : tensor<4x8x32xf32>, tensor<4x8xi64>, tensor<16x32xf32>
   // CHECK: nn.scatter max %{{.*}}, %{{.*}}, %{{.*}} : tensor<16x32xf32>, tensor<4x8x32xf32>, tensor<4x8xi64>
   %combined = nn.scatter max %w, %2, %ids : tensor<16x32xf32>, tensor<4x8x32xf32>, tensor<4x8xi64>
   // CHECK: nn.argsort %{{.*}} : tensor<4x8x32xf32>

@@ -49,6 +49,23 @@ func.func @scatter_add(%x: tensor<5x8xf32>, %ids: tensor<4xi64>) {
 
 // -----
 
+func.func @scatter_add_accumulator(%x: tensor<4x8xf32>, %w: tensor<4x16xf32>, %ids: tensor<4xi64>) {
+  %0 = nn.contract "ki,kj->ij" %w, %x row_pitch 16 : tensor<4x16xf32>, tensor<4x8xf32>
+  // expected-error @below {{'nn.scatter_add' op expects an accumulator of dense type 'tensor<16x8xf32>', but got 'tensor<16x8xf32, {row_pitch = 16 : i64}>'}}
+  %1 = nn.scatter_add %x, %ids rows 16 plus %0 : tensor<4x8xf32>, tensor<4xi64>, tensor<16x8xf32, {row_pitch = 16 : i64}>
+  return
+}
+
+// -----
+
+func.func @scatter_add_to_argument(%x: tensor<4x8xf32>, %t: tensor<16x8xf32>, %ids: tensor<4xi64>) {
+  // expected-error @below {{'nn.scatter_add' op expects an accumulator that is the result of 'nn.contract' or 'nn.scatter_add' and has no other use}}
+  %0 = nn.scatter_add %x, %ids rows 16 plus %t : tensor<4x8xf32>, tensor<4xi64>, tensor<16x8xf32>
+  return
+}
+
+// -----
+
 func.func @scatter_truths(%t: tensor<5x8xi1>, %x: tensor<4x8xi1>, %ids: tensor<4xi64>) {
   // expected-error @below {{'nn.scatter' op expects a table of rank at least 1, of numbers of 32 or 64 bits or in half precision, but got 'tensor<5x8xi1>'}}
   %0 = nn.scatter max %t, %x, %ids : tensor<5x8xi1>, tensor<4x8xi1>, tensor<4xi64>

@@ -39,3 +39,40 @@ train.step @evaluate evaluate ("a" %a: tensor<8x4xf32>, "t" %t: tensor<4x4xf32>)
   %2 = arith.addf %0, %1 : tensor<8x4xf32>
   train.output "y", %2 : tensor<8x4xf32>
 }
+
+// The table of an embedding that is the weight of two chunks of a head: what is
+// scattered comes after the products, though the first of them is there earlier.
+// Each one adds to what is there.
+
+// CHECK-LABEL: train.step @tied_step
+// CHECK: train.report_loss
+// CHECK: %[[G1:.*]] = nn.contract "ik,ij->kj" %{{.*}}, %{{.*}} : tensor<8x4xf32>, tensor<8x4xf32>
+// CHECK-NEXT: %[[G2:.*]] = nn.contract "ik,ij->kj" %{{.*}}, %{{.*}} plus %[[G1]] : tensor<8x4xf32>, tensor<8x4xf32>, tensor<4x4xf32>
+// CHECK-NEXT: %[[S1:.*]] = nn.scatter_add %{{.*}}, %{{.*}} rows 4 plus %[[G2]] : tensor<8x4xf32>, tensor<8xi64>, tensor<4x4xf32>
+// CHECK-NEXT: %[[S2:.*]] = nn.scatter_add %{{.*}}, %{{.*}} rows 4 plus %[[S1]] : tensor<8x4xf32>, tensor<8xi64>, tensor<4x4xf32>
+// CHECK-NOT: arith.addf
+// CHECK: train.output "g", %[[S2]]
+train.step @tied_step micro ("a" %a: tensor<8x4xf32>, "b" %b: tensor<8x4xf32>, "i" %i: tensor<8xi64>, "l" %l: tensor<1xf32>) {
+  train.report_loss %l, %l : tensor<1xf32>, tensor<1xf32>
+  %s1 = nn.scatter_add %a, %i rows 4 : tensor<8x4xf32>, tensor<8xi64>
+  %u = math.tanh %b : tensor<8x4xf32>
+  %s2 = nn.scatter_add %u, %i rows 4 : tensor<8x4xf32>, tensor<8xi64>
+  %g1 = nn.contract "ik,ij->kj" %a, %b : tensor<8x4xf32>, tensor<8x4xf32>
+  %g2 = nn.contract "ik,ij->kj" %b, %b : tensor<8x4xf32>, tensor<8x4xf32>
+  %0 = arith.addf %s1, %g1 : tensor<4x4xf32>
+  %1 = arith.addf %s2, %g2 : tensor<4x4xf32>
+  %2 = arith.addf %0, %1 : tensor<4x4xf32>
+  train.output "g", %2 : tensor<4x4xf32>
+}
+
+// One call alone is added to nothing.
+
+// CHECK-LABEL: train.step @one_call
+// CHECK: nn.scatter_add %{{.*}}, %{{.*}} rows 4 : tensor<8x4xf32>, tensor<8xi64>
+// CHECK: arith.addf
+train.step @one_call micro ("a" %a: tensor<8x4xf32>, "t" %t: tensor<4x4xf32>, "i" %i: tensor<8xi64>, "l" %l: tensor<1xf32>) {
+  train.report_loss %l, %l : tensor<1xf32>, tensor<1xf32>
+  %s = nn.scatter_add %a, %i rows 4 : tensor<8x4xf32>, tensor<8xi64>
+  %0 = arith.addf %s, %t : tensor<4x4xf32>
+  train.output "g", %0 : tensor<4x4xf32>
+}

@@ -23,10 +23,12 @@
 // CHECK: nn.contract "tv,vk->tk" %{{.*}} : tensor<4096x1009xf16, {row_pitch = 1024 : i64, zeros}>, tensor<1009x768xf16, {spare_rows = 15 : i64, zeros}>
 // CHECK: %[[ONE:.*]] = nn.contract "tv,tk->vk" %{{.*}}, %{{.*}} spare_rows 15 : tensor<4096x1009xf16, {row_pitch = 1024 : i64, zeros}>, tensor<4096x768xf16>
 // CHECK: %[[TWO:.*]] = nn.contract "tv,tk->vk" %{{.*}}, %{{.*}} plus %[[ONE]] spare_rows 15 : {{.*}}, tensor<1009x768xf16, {spare_rows = 15 : i64}>
-// CHECK: train.update "sgd" @head, %[[TWO]] copy @head.half : tensor<1009x768xf16, {spare_rows = 15 : i64}>
+// The head is the table of an embedding as well, whose gradient is added to it.
+// CHECK: %[[ALL:.*]] = nn.scatter_add %{{.*}}, %{{.*}} rows 1009 plus %[[TWO]] : tensor<4096x768xf16>, tensor<4096xi64>, tensor<1009x768xf16, {spare_rows = 15 : i64}>
+// CHECK: train.update "sgd" @head, %[[ALL]] copy @head.half : tensor<1009x768xf16, {spare_rows = 15 : i64}>
 train.variable @head parameter : tensor<1009x768xf32>
 train.variable @head.half half_copy : tensor<1009x768xf16> {of = @head}
-train.step @micro_step micro ("x" %x: tensor<4096x768xf16>, "y" %y: tensor<4096x768xf16>) {
+train.step @micro_step micro ("x" %x: tensor<4096x768xf16>, "y" %y: tensor<4096x768xf16>, "i" %i: tensor<4096xi64>) {
   %w = train.read @head.half : tensor<1009x768xf16>
   %logits = nn.contract "tk,vk->tv" %x, %w : tensor<4096x768xf16>, tensor<1009x768xf16>
   %d = nn.fused "tanh" %logits : tensor<4096x1009xf16> -> tensor<4096x1009xf16> {
@@ -46,7 +48,8 @@ train.step @micro_step micro ("x" %x: tensor<4096x768xf16>, "y" %y: tensor<4096x
   %dy = nn.contract "tv,vk->tk" %d2, %w : tensor<4096x1009xf16>, tensor<1009x768xf16>
   train.output "dy", %dy : tensor<4096x768xf16>
   %two = nn.contract "tv,tk->vk" %d2, %y plus %one : tensor<4096x1009xf16>, tensor<4096x768xf16>, tensor<1009x768xf16>
-  train.update "sgd" @head, %two copy @head.half : tensor<1009x768xf16>
+  %all = nn.scatter_add %y, %i rows 1009 plus %two : tensor<4096x768xf16>, tensor<4096xi64>, tensor<1009x768xf16>
+  train.update "sgd" @head, %all copy @head.half : tensor<1009x768xf16>
 }
 
 // -----

@@ -480,7 +480,21 @@ TEST_F(CostModelTest, RowsAreScatteredByManyKernels) {
       "%0 = nn.scatter_add %dy, %i rows 1024 : tensor<64x768xf16>, "
       "tensor<64xi64>\n");
   ASSERT_TRUE(op);
-  EXPECT_EQ(workOf(op, deviceOf("h200")).launches, 9);
+  EXPECT_EQ(workOf(op, deviceOf("h200")).launches, 8);
+  EXPECT_EQ(workOf(op, deviceOf("h200")).bytesWritten, 1024 * 768 * 2);
+}
+
+TEST_F(CostModelTest, RowsThatAreNotAddedToAreNeitherReadNorWritten) {
+  auto first = this->first<nn::ScatterAddOp>(
+      "\"i\" %i: tensor<64xi64>, \"dy\" %dy: tensor<64x768xf32>",
+      "%0 = nn.scatter_add %dy, %i rows 1024 : tensor<64x768xf32>, "
+      "tensor<64xi64>\n"
+      "%1 = nn.scatter_add %dy, %i rows 1024 plus %0 : tensor<64x768xf32>, "
+      "tensor<64xi64>, tensor<1024x768xf32>\n");
+  ASSERT_TRUE(first);
+  OpWork work = workOf(*first.getResult().getUsers().begin(), deviceOf("h200"));
+  EXPECT_EQ(work.bytesWritten, 64 * 768 * 4);
+  EXPECT_EQ(work.bytesRead, 64 * 8 + 2 * 64 * 768 * 4);
 }
 
 TEST_F(CostModelTest, ProcessorsFetchAhead) {

@@ -31,12 +31,14 @@ def AbsorbBiases : Pass<"kernels-absorb-biases"> {
 }
 
 def AccumulateProducts : Pass<"kernels-accumulate-products"> {
-  let summary = "Adds products up in one memory";
+  let summary = "Adds products and scattered rows up in one memory";
   let description = [{
     A sum of contractions in the backward (the gradient of a weight that is
     used several times, or in chunks) becomes a chain of contractions, each
     added to the one before. The chain begins with those whose operands are made
-    first, so that each can run as soon as they are.
+    first, so that each can run as soon as they are. Rows that `nn.scatter_add`
+    adds up (the gradient of an embedding whose table is the weight of the head,
+    too) come last.
 
     ```mlir
     %2 = arith.addf %0, %1 : tensor<4x4xf32>   // two contractions
@@ -44,7 +46,7 @@ def AccumulateProducts : Pass<"kernels-accumulate-products"> {
     %1 = nn.contract "ki,kj->ij" %c, %d plus %0 : tensor<8x4xf32>, tensor<8x4xf32>, tensor<4x4xf32>
     ```
   }];
-  let statistics = [Statistic<"productCount", "products", "products that are added to another">];
+  let statistics = [Statistic<"callCount", "calls", "products and scattered rows that are added to another call's result">];
   let dependentDialects = ["::gpuopt::nn::NNDialect"];
 }
 

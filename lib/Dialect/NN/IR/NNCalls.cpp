@@ -40,6 +40,10 @@ bool ContractOp::supportsLayouts(const CallLayouts &layouts) {
 }
 bool ContractOp::canWriteParts() { return true; }
 Value ContractOp::getTiedOperand(unsigned) { return getAccumulator(); }
+bool ContractOp::takesAccumulator() { return !getAccumulator() && !getBias(); }
+void ContractOp::setAccumulator(Value accumulator) {
+  getAccumulatorMutable().assign(accumulator);
+}
 
 PrecisionRole ContractOp::getPrecisionRole() {
   return PrecisionRole::WideningProduct;
@@ -293,6 +297,12 @@ PrecisionRole ScatterAddOp::getPrecisionRole() {
   return PrecisionRole::Accumulation;
 }
 
+Value ScatterAddOp::getTiedOperand(unsigned) { return getAccumulator(); }
+bool ScatterAddOp::takesAccumulator() { return !getAccumulator(); }
+void ScatterAddOp::setAccumulator(Value accumulator) {
+  getAccumulatorMutable().assign(accumulator);
+}
+
 void ScatterAddOp::widenResults() {
   setResultElementType(Float32Type::get(getContext()));
 }
@@ -319,6 +329,6 @@ RuntimeCall ScatterAddOp::getCall(const CallLayouts &) {
   call.passInteger(getRows());
   call.passInteger(count ? updates / count : 0);
   call.pass(getResult());
-  call.passInteger(0, "beta");
+  call.passInteger(getAccumulator() ? 1 : 0, "beta");
   return call;
 }

@@ -180,6 +180,19 @@ bool ContractOp::takesBias(RankedTensorType bias) {
   });
 }
 
+/// What is added to an accumulator overwrites it, so nobody else reads it, and
+/// one of the `Makers`, which `names` names, has made it in memory of the step.
+template <typename... Makers, typename OpT>
+static LogicalResult verifyAccumulator(OpT op, StringRef names) {
+  Value accumulator = op.getAccumulator();
+  if (!accumulator ||
+      (isa_and_nonnull<Makers...>(accumulator.getDefiningOp()) &&
+       accumulator.hasOneUse()))
+    return success();
+  return op.emitOpError("expects an accumulator that is the result of ")
+         << names << " and has no other use";
+}
+
 static LogicalResult verifyBias(ContractOp op) {
   RankedTensorType bias = tensorType(op.getBias());
   if (!op.getAccumulator() && op.takesBias(bias))
@@ -192,17 +205,10 @@ static LogicalResult verifyBias(ContractOp op) {
 LogicalResult ContractOp::verify() {
   if (getBias() && failed(verifyBias(*this)))
     return failure();
-  Value accumulator = getAccumulator();
-  if (!accumulator)
-    return success();
-  if (accumulator.getType() != getType()) // (C5)
+  if (getAccumulator() && getAccumulator().getType() != getType()) // (C5)
     return emitOpError("expects an accumulator of type ")
-           << getType() << ", but got " << accumulator.getType();
-  if (!accumulator.getDefiningOp<ContractOp>() ||
-      !accumulator.hasOneUse()) // (C5)
-    return emitOpError("expects an accumulator that is the result of "
-                       "'nn.contract' and has no other use");
-  return success();
+           << getType() << ", but got " << getAccumulator().getType();
+  return verifyAccumulator<ContractOp>(*this, "'nn.contract'"); // (C5)
 }
 
 //===----------------------------------------------------------------------===//
@@ -331,8 +337,23 @@ LogicalResult ScatterAddOp::inferReturnTypes(MLIRContext *context,
   SmallVector<int64_t> shape{(int64_t)adaptor.getRows()};
   llvm::append_range(shape, updates.getShape().drop_front(indices.getRank()));
   types.push_back(withShape(shape, updates));
-  return widen("nn.scatter_add", loc, adaptor.getResultElementType(),
-               types); // (C2)
+  if (failed(widen("nn.scatter_add", loc, adaptor.getResultElementType(),
+                   types))) // (C2)
+    return failure();
+  if (Value accumulator = adaptor.getAccumulator()) {
+    RankedTensorType type = tensorType(accumulator);
+    if (withoutPads(type) != types.front() || padsOf(type).rowPitch) // (C3)
+      return emitOptionalError(
+          loc, "'nn.scatter_add' op expects an accumulator of dense type ",
+          types.front(), ", but got ", type);
+    types.front() = type;
+  }
+  return success();
+}
+
+LogicalResult ScatterAddOp::verify() {
+  return verifyAccumulator<ContractOp, ScatterAddOp>(
+      *this, "'nn.contract' or 'nn.scatter_add'"); // (C3)
 }
 
 //===----------------------------------------------------------------------===//

@@ -78,17 +78,19 @@ void TakeOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
   if (!wanted[0])
     return;
   TensorBuilder b(getLoc(), builder);
-  result[0] = b.create<ScatterAddOp>(gradients[0], getIndices(),
-                                     b.shape(getTable()).front(), TypeAttr());
+  result[0] =
+      b.create<ScatterAddOp>(gradients[0], getIndices(),
+                             b.shape(getTable()).front(), Value(), TypeAttr());
 }
 
 void ScatterAddOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
                             ArrayRef<bool> wanted,
                             MutableArrayRef<Value> result) {
-  if (!wanted[0])
-    return;
   TensorBuilder b(getLoc(), builder);
-  result[0] = b.create<TakeOp>(gradients[0], getIndices());
+  if (wanted[0])
+    result[0] = b.create<TakeOp>(gradients[0], getIndices());
+  if (getAccumulator() && wanted[2])
+    result[2] = gradients[0];
 }
 
 //===----------------------------------------------------------------------===//

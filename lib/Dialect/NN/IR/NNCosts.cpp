@@ -166,6 +166,16 @@ double TakeOp::getFloatingPointOperations() { return 0; }
 double ScatterAddOp::getFloatingPointOperations() {
   return elementsOf(getUpdates());
 }
+/// Rows of an accumulator that no index names are neither read nor written.
+/// Each index is assumed to name a row of its own.
+void ScatterAddOp::addOwnWork(OpWork &work) {
+  double rows = getRows(), indices = elementsOf(getIndices());
+  if (!getAccumulator() || indices >= rows)
+    return;
+  double untouched = sizeInBytes(getResult()) * (1 - indices / rows);
+  work.bytesRead -= untouched;
+  work.bytesWritten -= untouched;
+}
 
 //===----------------------------------------------------------------------===//
 // Composite ops, by their formulas

@@ -104,8 +104,8 @@ public:
 
   Value at(Value rows) { return b.create<TakeOp>(rows, op.getIndices()); }
   Value sum(Value ofTable, Value ofUpdates) {
-    Value added = b.create<ScatterAddOp>(ofUpdates, op.getIndices(),
-                                         type.getDimSize(0), TypeAttr());
+    Value added = b.create<ScatterAddOp>(
+        ofUpdates, op.getIndices(), type.getDimSize(0), Value(), TypeAttr());
     return b.add(ofTable, added);
   }
 

@@ -68,7 +68,8 @@ DEVICE int32_t segments_of(int32_t size) {
 }
 
 // One block, in which each thread owns consecutive rows of the table: where the
-// buckets begin, which of them are long, and where their segments begin.
+// buckets begin, which of them are long, and where their segments begin. The
+// buckets' fill, which was their size, is 0 again afterwards.
 template <class C>
 KERNEL void scatter_begin(ScatterBuckets<C> buckets, int64_t rows) {
   const int64_t each = ceil_div(rows, kScatterThreads);
@@ -90,6 +91,7 @@ KERNEL void scatter_begin(ScatterBuckets<C> buckets, int64_t rows) {
       buckets.first_segment[place++] = segment;
       segment += own;
     }
+    buckets.fill[r] = 0;
   }
   if (threadIdx.x == kScatterThreads - 1) {
     buckets.begin[rows] = begin;
@@ -117,7 +119,6 @@ void fill_buckets(Context &ctx, const int64_t *index, int64_t count,
   set_zero(ctx, buckets.fill, size_t(rows) * 4);
   launch(ctx, blocks, 256, scatter_count, index, count, rows, buckets.fill);
   launch(ctx, 1, kScatterThreads, scatter_begin<C>, buckets, rows);
-  set_zero(ctx, buckets.fill, size_t(rows) * 4);
   launch(ctx, blocks, 256, scatter_fill<C>, index, count, rows, buckets);
 }
 

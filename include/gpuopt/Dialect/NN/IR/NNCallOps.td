@@ -19,8 +19,8 @@ include "gpuopt/Dialect/NN/IR/NNOpBase.td"
 def NN_ContractOp : NN_InferredOp<"contract", [
     AttrSizedOperandSegments, Differentiable, MatrixUnits,
     DeclareOpInterfaceMethods<RuntimeCallOpInterface, [
-      "supportsLayouts", "canWriteParts", "getTiedOperand", "getFactors", "getProductLetters", "keepsType",
-      "widenResults", "getWorkspaceInBytes", "getCostName"]>]> {
+      "supportsLayouts", "canWriteParts", "getTiedOperand", "takesAccumulator", "setAccumulator", "getFactors",
+      "getProductLetters", "keepsType", "widenResults", "getWorkspaceInBytes", "getCostName"]>]> {
   let summary = "a sum of products of two tensors, in Einstein notation";
   let description = [{
     `"bik,bkj->bij"`: each letter names a dimension; the result is the sum,
@@ -262,28 +262,39 @@ def NN_ContractReluGradOp : NN_InferredOp<"contract_relu_grad", [
 }
 
 def NN_ScatterAddOp : NN_InferredOp<"scatter_add", [
-    Differentiable, Costly, DeclareOpInterfaceMethods<RuntimeCallOpInterface, [
-      "widenResults", "getWorkspaceInBytes", "getRequiredWorkspaceInBytes"]>]> {
+    Differentiable, DeclareOpInterfaceMethods<CostOpInterface, ["addOwnWork"]>,
+    DeclareOpInterfaceMethods<RuntimeCallOpInterface, [
+      "getTiedOperand", "takesAccumulator", "setAccumulator", "widenResults", "getWorkspaceInBytes",
+      "getRequiredWorkspaceInBytes"]>]> {
   let summary = "adds rows into a table of zeros: the gradient of nn.take";
   let description = [{
     `result[r, c...]` is the sum of `updates[i..., c...]` over all i with
     `indices[i...] == r`, in an order that the indices fix. With `to f32`, updates
     in half precision are added up in f32.
 
+    With an `accumulator`, the rows are added to it, in its memory: it is
+    overwritten. Rows that no index names stay as they are.
+
     Constraints:
     - (C1) the shape of `updates` begins with that of `indices`;
-    - (C2) `to` is f32, and the updates are in half precision.
+    - (C2) `to` is f32, and the updates are in half precision;
+    - (C3) an accumulator has the result's type, which may have spare rows but no
+      row pitch, is the result of `nn.contract` or `nn.scatter_add`, and has no
+      other use.
 
     ```mlir
     %1 = nn.scatter_add %updates, %ids rows 256 : tensor<4x8x16xf32>, tensor<4x8xi64>
+    %3 = nn.scatter_add %updates, %ids rows 256 plus %2 : tensor<4x8x16xf32>, tensor<4x8xi64>, tensor<256x16xf32>
     ```
   }];
   let arguments = (ins NN_FloatTensor:$updates, NN_IndexTensor:$indices, I64Attr:$rows,
-                       OptionalAttr<TypeAttr>:$resultElementType);
+                       Optional<NN_FloatTensor>:$accumulator, OptionalAttr<TypeAttr>:$resultElementType);
   let results = (outs NN_FloatTensor:$result);
   let assemblyFormat = [{
-    $updates `,` $indices `rows` $rows (`to` $resultElementType^)? attr-dict `:` type($updates) `,` type($indices)
+    $updates `,` $indices `rows` $rows (`plus` $accumulator^)? (`to` $resultElementType^)? attr-dict
+    `:` type($updates) `,` type($indices) (`,` type($accumulator)^)?
   }];
+  let hasVerifier = 1;
 }
 
 def NN_ScatterOp : NN_InferredOp<"scatter", [
