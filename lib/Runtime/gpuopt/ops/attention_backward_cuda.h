@@ -542,8 +542,9 @@ KERNEL void __launch_bounds__(key_gradient_tiles<T, D, Scores>().threads(),
           sum_k, sum_v, keys, values, tiles.other(0, buffer),
           tiles.other(1, buffer), band, query, first_row, s, at, scores);
   };
-  const int64_t first_head = at.batch[2];
-  for (int64_t head = 0; head < heads; head++) {
+  // Numbers of 32 bits leave enough registers; blocks have no others.
+  const auto first_head = uint32_t(at.batch[2]);
+  for (uint32_t head = 0; head < uint32_t(heads); head++) {
     if (head > 0)
       __syncthreads(); // no warp uses the tiles of the head before any more
     at.batch[2] = first_head + head;
