@@ -33,6 +33,22 @@ struct PaddedRows {
   }
 };
 
+// Rows of 64 elements of half precision, which are 128 bytes, one behind the
+// other. The eight pieces of 16 bytes of row r have changed places: piece p is
+// where piece p ^ (r % 8) would be, so that the same piece of eight rows lies
+// in different banks, whether products read rows or columns ("128B swizzle" in
+// the PTX ISA).
+constexpr int kSwizzledColumns = 64;
+
+struct SwizzledRows {
+  static constexpr int kStride = kSwizzledColumns, kPiece = 8;
+
+  static DEVICE int place(int row, int column) {
+    return row * kStride + (column / kPiece ^ row % kPiece) * kPiece +
+           column % kPiece;
+  }
+};
+
 template <class T>
 constexpr bool kHasMatrixUnits = sizeof(T) == 2;
 

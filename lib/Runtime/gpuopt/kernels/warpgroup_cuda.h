@@ -1,9 +1,5 @@
 // Products of small matrices by a warpgroup. Operands lie in shared memory as
-// tiles: rows of 64 elements of half precision, which are 128 bytes, one behind
-// the other, from a multiple of 1024 bytes on. The eight pieces of 16 bytes of
-// row r have changed places: piece p is where piece p ^ (r % 8) would be, so
-// that the same piece of eight rows lies in different banks, whether products
-// read rows or columns ("128B swizzle" in the PTX ISA).
+// tiles of swizzled rows (matrix_cuda.h), from a multiple of 1024 bytes on.
 //
 // Results lie in registers as strips (matrix_cuda.h): warp w of a warpgroup has
 // the rows 16 w to 16 w + 15 of its 64 rows.
@@ -15,7 +11,6 @@
 namespace gpuopt::detail {
 
 constexpr int kWarpgroupThreads = 128, kWarpgroupRows = 64;
-constexpr int kSwizzledColumns = 64; // elements of a row of a tile
 
 // The first row of the running warpgroup, in a block of so many threads.
 template <int Threads>
@@ -24,16 +19,6 @@ DEVICE int first_row_of_warpgroup() {
     return 0;
   return int(threadIdx.x) / kWarpgroupThreads * kWarpgroupRows;
 }
-
-// Where the elements of a tile are.
-struct SwizzledRows {
-  static constexpr int kStride = kSwizzledColumns, kPiece = 8;
-
-  static DEVICE int place(int row, int column) {
-    return row * kStride + (column / kPiece ^ row % kPiece) * kPiece +
-           column % kPiece;
-  }
-};
 
 // Returns the lower half of the descriptor of a tile, or of its rows from a
 // multiple of eight on: the address in units of 16 bytes, and a distance
