@@ -95,7 +95,7 @@ std::vector<std::string> all_choices() {
       detail::key_of(ctx, kShape, a.data, b.data, c.data, {});
   const detail::LtProduct product = detail::make_product<float, float>(key, {});
   std::vector<std::string> choices;
-  for (const detail::LtAlgorithm &algorithm :
+  for (const detail::ProductAlgorithm &algorithm :
        detail::algorithms_for(lt.handle, product, key))
     choices.push_back(detail::hex_of(algorithm.value));
   return choices;

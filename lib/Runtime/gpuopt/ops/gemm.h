@@ -271,10 +271,9 @@ void gemm_relu(Context &ctx, const GemmShape &shape, const T *a, const T *b,
                int32_t *mask) {
   GemmOptions o;
   o.bias = bias;
-  o.epilogue = Epilogue::Relu;
   o.aux = mask;
   o.added = added;
-  gemm(ctx, shape, a, b, c, o);
+  detail::gemm_with<Epilogue::Relu>(ctx, shape, a, b, c, o);
 }
 
 // C = A B + added where the bit of `mask` is set, else 0; `added` may be null.
@@ -284,10 +283,9 @@ void gemm_relu_backward(Context &ctx, const GemmShape &shape, const T *a,
                         const T *b, const int32_t *mask,
                         PointerOrNull<const T> added, T *c) {
   GemmOptions o;
-  o.epilogue = Epilogue::ReluGradient;
   o.aux = const_cast<int32_t *>(mask);
   o.added = added;
-  gemm(ctx, shape, a, b, c, o);
+  detail::gemm_with<Epilogue::ReluGradient>(ctx, shape, a, b, c, o);
 }
 
 } // namespace gpuopt

@@ -1,6 +1,6 @@
-// Which of cuBLASLt's algorithms computes a product: the first that its
-// heuristic names, or the fastest of several by measurement, which
-// autotune_record.h keeps.
+// How a product is computed: by the algorithm of cuBLASLt that its heuristic
+// names first, or by the fastest of several and of gpuopt's own kernel, by
+// measurement, which autotune_record.h keeps.
 #pragma once
 
 #include "gpuopt/ops/gemm.h"
@@ -27,11 +27,19 @@ inline void check_cublas(cublasStatus_t status, const char *what,
 
 namespace detail {
 
+// An algorithm of cuBLASLt, or the kernel for tall products (gemm_tall_cuda.h).
+// nvcc 13.0 breaks on a std::vector of cublasLtMatmulAlgo_t, a struct that only
+// a typedef gives a name.
+struct ProductAlgorithm {
+  cublasLtMatmulAlgo_t value;
+  bool is_tall_kernel = false;
+};
+
 // cuBLASLt counts columns first: our row-major C = A B is its C^T = B^T A^T.
 struct LtProduct {
   cublasLtMatmulDesc_t operation = nullptr;
   cublasLtMatrixLayout_t a = nullptr, b = nullptr, c = nullptr;
-  cublasLtMatmulAlgo_t algorithm;
+  ProductAlgorithm algorithm;
 };
 
 // The product that an algorithm is chosen for. `bias` is the alignment of the
@@ -40,11 +48,19 @@ struct LtProduct {
 struct ProductKey {
   GemmShape shape;
   int64_t operand_type, result_type; // cudaDataType_t
-  int64_t allows_tf32, adds;         // adds: to C, or to another matrix
-  int64_t epilogue;                  // cublasLtEpilogue_t
+  static constexpr int64_t kAddsNothing = 0, kAddsToResult = 1, kAddsMatrix = 2;
+  int64_t allows_tf32, adds;
+  int64_t epilogue; // cublasLtEpilogue_t
   int64_t bias, aux, alignment[3];
   int64_t workspace_bytes;
 };
+
+// Whether the matrices and what the epilogue reads or keeps begin at multiples
+// of 16 bytes.
+inline bool has_vectors(const ProductKey &key) {
+  return key.alignment[0] == 16 && key.alignment[1] == 16 &&
+         key.alignment[2] == 16 && (key.aux == 0 || key.aux == 16);
+}
 
 inline bool has_epilogue(const ProductKey &key, int64_t part) {
   return (key.epilogue & part) == part;
@@ -82,26 +98,21 @@ inline std::string description_of(const ProductKey &key) {
              : has_epilogue(key, CUBLASLT_EPILOGUE_DGELU) ? ", sums"
                                                           : ", bias")
          << " aligned " << key.bias;
-  if (key.adds)
-    text << ", added to the result";
+  if (key.adds != ProductKey::kAddsNothing)
+    text << (key.adds == ProductKey::kAddsToResult ? ", added to the result"
+                                                   : ", added to a matrix");
   if (key.allows_tf32)
     text << ", tf32";
   text << ", workspace " << key.workspace_bytes;
   return text.str();
 }
 
-// nvcc 13.0 breaks on a std::vector of cublasLtMatmulAlgo_t, a struct that only
-// a typedef gives a name.
-struct LtAlgorithm {
-  cublasLtMatmulAlgo_t value;
-};
-
 // The algorithms that the heuristic names, the best by its estimate first.
 // Partial sums of a product are added in the type in which it is computed
 // alone: a half would lose what long sums need.
-inline std::vector<LtAlgorithm> known_algorithms(cublasLtHandle_t handle,
-                                                 const LtProduct &p,
-                                                 const ProductKey &key) {
+inline std::vector<ProductAlgorithm> known_algorithms(cublasLtHandle_t handle,
+                                                      const LtProduct &p,
+                                                      const ProductKey &key) {
   cublasLtMatmulPreference_t preference;
   CHECK_CUBLAS(cublasLtMatmulPreferenceCreate(&preference));
   auto prefer = [&](cublasLtMatmulPreferenceAttributes_t attribute,
@@ -131,17 +142,17 @@ inline std::vector<LtAlgorithm> known_algorithms(cublasLtHandle_t handle,
   if (status == CUBLAS_STATUS_NOT_SUPPORTED)
     return {};
   CHECK_CUBLAS(status);
-  std::vector<LtAlgorithm> algorithms;
+  std::vector<ProductAlgorithm> algorithms;
   for (int i = 0; i < found; i++)
     if (results[i].state == CUBLAS_STATUS_SUCCESS)
       algorithms.push_back({results[i].algo});
   return algorithms;
 }
 
-inline std::vector<LtAlgorithm> algorithms_for(cublasLtHandle_t handle,
-                                               const LtProduct &p,
-                                               const ProductKey &key) {
-  std::vector<LtAlgorithm> algorithms = known_algorithms(handle, p, key);
+inline std::vector<ProductAlgorithm> algorithms_for(cublasLtHandle_t handle,
+                                                    const LtProduct &p,
+                                                    const ProductKey &key) {
+  std::vector<ProductAlgorithm> algorithms = known_algorithms(handle, p, key);
   if (algorithms.empty())
     throw Error("cuBLASLt has no algorithm for a " + description_of(key) +
                 (key.epilogue == CUBLASLT_EPILOGUE_DEFAULT
@@ -175,52 +186,79 @@ inline bool read_hex(const std::string &text, cublasLtMatmulAlgo_t &algorithm) {
   return true;
 }
 
-// Runs a product by an algorithm, for its time.
-using ProductRun = std::function<cublasStatus_t(const cublasLtMatmulAlgo_t &)>;
+// What a record calls the kernel for tall products. Another number stands for
+// other bits.
+constexpr const char *kTallKernelChoice = "gpuopt tall 1";
 
-inline double time_of(Context &ctx, const cublasLtMatmulAlgo_t &algorithm,
+inline std::string choice_of(const ProductAlgorithm &algorithm) {
+  return algorithm.is_tall_kernel ? kTallKernelChoice : hex_of(algorithm.value);
+}
+
+// Runs a product by an algorithm, for its time.
+using ProductRun = std::function<cublasStatus_t(const ProductAlgorithm &)>;
+
+inline double time_of(Context &ctx, const ProductAlgorithm &algorithm,
                       const ProductRun &run) {
   return time_of(ctx, [&] { return run(algorithm) == CUBLAS_STATUS_SUCCESS; });
 }
 
-// Returns the algorithm of a record, which another library may have written.
-inline cublasLtMatmulAlgo_t accepted(const AutotuneRecord &record,
-                                     cublasLtHandle_t handle,
-                                     const LtProduct &p, const ProductKey &key,
-                                     const std::string &choice) {
-  cublasLtMatmulAlgo_t algorithm;
+// Returns the algorithm of a record, which another library or another version
+// of gpuopt may have written.
+inline ProductAlgorithm accepted(const AutotuneRecord &record,
+                                 cublasLtHandle_t handle, const LtProduct &p,
+                                 const ProductKey &key, bool offers_tall_kernel,
+                                 const std::string &choice) {
+  ProductAlgorithm algorithm{};
+  algorithm.is_tall_kernel = choice == kTallKernelChoice;
   cublasLtMatmulHeuristicResult_t checked;
-  if (!read_hex(choice, algorithm) ||
-      cublasLtMatmulAlgoCheck(handle, p.operation, p.b, p.a, p.c, p.c,
-                              &algorithm, &checked) != CUBLAS_STATUS_SUCCESS ||
-      checked.workspaceSize > size_t(key.workspace_bytes))
-    throw refused_choice(record, description_of(key),
-                         "cuBLASLt refuses its algorithm");
+  std::string reason;
+  if (algorithm.is_tall_kernel) {
+    if (!offers_tall_kernel)
+      reason = "the kernel '" + choice + "' does not take it";
+  } else if (!read_hex(choice, algorithm.value)) {
+    reason = "'" + choice +
+             "' is neither an algorithm of cuBLASLt nor a kernel of this "
+             "version of gpuopt";
+  } else if (cublasLtMatmulAlgoCheck(handle, p.operation, p.b, p.a, p.c, p.c,
+                                     &algorithm.value,
+                                     &checked) != CUBLAS_STATUS_SUCCESS ||
+             checked.workspaceSize > size_t(key.workspace_bytes)) {
+    reason = "cuBLASLt refuses its algorithm";
+  }
+  if (!reason.empty())
+    throw refused_choice(record, description_of(key), reason);
   return algorithm;
 }
 
 // The record's choice, or the fastest, which goes into the record; the
 // heuristic's first where there is no record or nothing can be timed. A product
-// that adds to its result is not timed: each run would add once more.
-inline cublasLtMatmulAlgo_t
+// that adds to its result is not timed: each run would add once more. Where it
+// adds to another matrix, only a call whose result takes the place of that
+// matrix cannot be repeated.
+inline ProductAlgorithm
 choose_algorithm(Context &ctx, cublasLtHandle_t handle, const LtProduct &p,
-                 const ProductKey &key, const ProductRun &run) {
-  const std::vector<LtAlgorithm> algorithms = algorithms_for(handle, p, key);
+                 const ProductKey &key, bool offers_tall_kernel,
+                 bool can_repeat, const ProductRun &run) {
+  std::vector<ProductAlgorithm> algorithms = algorithms_for(handle, p, key);
+  const ProductAlgorithm favourite = algorithms.front();
   AutotuneRecord *record = ctx.autotune_record();
-  if (!record || key.adds)
-    return algorithms.front().value;
+  if (!record || key.adds == ProductKey::kAddsToResult)
+    return favourite;
   const std::string machine = machine_name(
                         "cuBLASLt " + std::to_string(cublasLtGetVersion())),
                     call = description_of(key);
   const std::string *choice = record->find(machine, call);
-  if (!choice && record->is_kept() && !is_capturing(ctx))
-    if (const LtAlgorithm *fastest =
-            fastest_of(algorithms, [&](const LtAlgorithm &algorithm) {
-              return time_of(ctx, algorithm.value, run);
+  if (!choice && can_repeat && record->is_kept() && !is_capturing(ctx)) {
+    if (offers_tall_kernel)
+      algorithms.push_back({{}, true});
+    if (const ProductAlgorithm *fastest =
+            fastest_of(algorithms, [&](const ProductAlgorithm &algorithm) {
+              return time_of(ctx, algorithm, run);
             }))
-      choice = record->add(machine, call, hex_of(fastest->value));
-  return choice ? accepted(*record, handle, p, key, *choice)
-                : algorithms.front().value;
+      choice = record->add(machine, call, choice_of(*fastest));
+  }
+  return choice ? accepted(*record, handle, p, key, offers_tall_kernel, *choice)
+                : favourite;
 }
 
 } // namespace detail

@@ -1,8 +1,10 @@
-// Products on the GPU, by cuBLASLt. The algorithm for a shape is chosen once
-// and kept, so that the same product has the same bits every time.
+// Products on the GPU, by cuBLASLt, or by a kernel of gpuopt's own where it is
+// the faster one. The algorithm for a shape is chosen once and kept, so that
+// the same product has the same bits every time.
 #pragma once
 
 #include "gpuopt/ops/gemm_algorithms_cuda.h"
+#include "gpuopt/ops/gemm_tall_cuda.h"
 
 #include <unordered_map>
 #include <unordered_set>
@@ -152,7 +154,9 @@ ProductKey key_of(Context &ctx, const GemmShape &s, const T *a, const T *b,
           cuda_type<T>(),
           cuda_type<C>(),
           ctx.allows_tf32 && std::is_same_v<T, float>,
-          o.beta != 0 || o.added,
+          o.added       ? ProductKey::kAddsMatrix
+          : o.beta != 0 ? ProductKey::kAddsToResult
+                        : ProductKey::kAddsNothing,
           epilogue_of(o),
           bias ? alignment_of(bias) : 0,
           aux ? alignment_of(aux) : 0,
@@ -162,17 +166,41 @@ ProductKey key_of(Context &ctx, const GemmShape &s, const T *a, const T *b,
           int64_t(ctx.workspace_bytes())};
 }
 
+// The kernel for tall products with an epilogue. It is compiled for the
+// epilogues of calls that name theirs.
+template <Epilogue Named, class T, class C>
+constexpr bool kHasTallKernel =
+    Named != Epilogue::None && sizeof(T) == 2 && std::is_same_v<T, C>;
+
 // One call of cublasLtMatmul: C = epilogue(alpha * A B + beta * C), or with
-// another matrix in place of beta * C.
-template <class T, class C>
+// another matrix in place of beta * C. Or one of the kernel for tall products.
+template <Epilogue Named, class T, class C>
 struct LtCall {
   CublasLt &lt;
+  const GemmShape &shape;
   const T *a, *b;
   C *c;
   const GemmOptions &options;
 
+  // Whether the kernel for tall products is one of the candidates.
+  bool offers_tall_kernel(Context &ctx, const ProductKey &key) const {
+    if constexpr (kHasTallKernel<Named, T, C>)
+      return has_vectors(key) && is_tall(shape) &&
+             has_tall_kernel(ctx.library<TallDevice>(), shape, options);
+    return false;
+  }
+
+  // Whether a second run would compute the same again.
+  bool can_repeat() const { return options.beta == 0 && options.added != c; }
+
   cublasStatus_t run(Context &ctx, const LtProduct &p,
-                     const cublasLtMatmulAlgo_t &algorithm) const {
+                     const ProductAlgorithm &algorithm) const {
+    if constexpr (kHasTallKernel<Named, T, C>)
+      if (algorithm.is_tall_kernel) {
+        launch_tall_gemm<Named>(ctx, ctx.library<TallDevice>(), shape, a, b, c,
+                                options);
+        return CUBLAS_STATUS_SUCCESS;
+      }
     const double alpha64 = options.alpha,
                  beta64 = options.added ? 1 : options.beta;
     const void *c_in = options.added ? options.added : c;
@@ -182,26 +210,27 @@ struct LtCall {
     const void *beta = wide ? static_cast<const void *>(&beta64) : &beta32;
     const size_t bytes = ctx.workspace_bytes();
     return cublasLtMatmul(lt.handle, p.operation, alpha, b, p.b, a, p.a, beta,
-                          c_in, p.c, c, p.c, &algorithm, ctx.workspace(bytes),
-                          bytes, ctx.stream);
+                          c_in, p.c, c, p.c, &algorithm.value,
+                          ctx.workspace(bytes), bytes, ctx.stream);
   }
 };
 
-template <class T, class C>
+template <Epilogue Named, class T, class C>
 void lt_gemm(Context &ctx, const GemmShape &s, const T *a, const T *b, C *c,
              const GemmOptions &o) {
   auto &lt = ctx.library<CublasLt>();
   const ProductKey key = key_of(ctx, s, a, b, c, o);
-  const LtCall<T, C> call{lt, a, b, c, o};
+  const LtCall<Named, T, C> call{lt, s, a, b, c, o};
   const std::string content = content_of(key);
   auto found = lt.by_content.find(content);
   if (found == lt.by_content.end()) {
     found = lt.by_content.emplace(content, make_product<T, C>(key, o)).first;
     LtProduct &p = found->second;
-    p.algorithm = choose_algorithm(ctx, lt.handle, p, key,
-                                   [&](const cublasLtMatmulAlgo_t &algorithm) {
-                                     return call.run(ctx, p, algorithm);
-                                   });
+    p.algorithm = choose_algorithm(
+        ctx, lt.handle, p, key, call.offers_tall_kernel(ctx, key),
+        call.can_repeat(), [&](const ProductAlgorithm &algorithm) {
+          return call.run(ctx, p, algorithm);
+        });
   }
   const LtProduct &p = found->second;
   set_pointers(p, o);
@@ -234,17 +263,19 @@ bool has_product(Context &ctx, const GemmShape &shape, const T *a, const T *b,
   return false;
 }
 
-template <class T, class C>
+template <Epilogue Named, class T, class C>
 void lt_batches(Context &ctx, const GemmShape &s, const T *a, const T *b, C *c,
                 const GemmOptions &o) {
   for (int64_t i = 0; i < s.batch[0]; i++)
-    lt_gemm(ctx, s, a + i * s.a_batch[0], b + i * s.b_batch[0],
-            c + i * s.c_batch[0], o);
+    lt_gemm<Named>(ctx, s, a + i * s.a_batch[0], b + i * s.b_batch[0],
+                   c + i * s.c_batch[0], o);
 }
 
 } // namespace detail
 
-template <class T, class C>
+// `Named` is the options' epilogue where the caller knows it when it is
+// compiled.
+template <Epilogue Named = Epilogue::None, class T, class C>
 void gemm(Context &ctx, const GemmShape &shape, const T *a, const T *b, C *c,
           GemmOptions o = {}) {
   GemmShape s = simplified(shape);
@@ -265,12 +296,24 @@ void gemm(Context &ctx, const GemmShape &shape, const T *a, const T *b, C *c,
     for (const GemmPart &part : even_parts(s, even)) {
       GemmOptions own = o;
       own.beta = part.adds ? 1 : o.beta;
-      detail::lt_batches(ctx, part.shape, a + part.a, b + part.b, c + part.c,
-                         own);
+      detail::lt_batches<Epilogue::None>(ctx, part.shape, a + part.a,
+                                         b + part.b, c + part.c, own);
     }
     return;
   }
-  detail::lt_batches(ctx, s, a, b, c, o);
+  detail::lt_batches<Named>(ctx, s, a, b, c, o);
 }
+
+namespace detail {
+
+// A product whose epilogue the caller knows when it is compiled.
+template <Epilogue E, class T>
+void gemm_with(Context &ctx, const GemmShape &shape, const T *a, const T *b,
+               T *c, GemmOptions o) {
+  o.epilogue = E;
+  gemm<E>(ctx, shape, a, b, c, o);
+}
+
+} // namespace detail
 
 } // namespace gpuopt

@@ -319,4 +319,16 @@ void gemm(Context &ctx, const GemmShape &shape, const T *a, const T *b, C *c,
   }
 }
 
+namespace detail {
+
+// A product whose epilogue the caller knows when it is compiled.
+template <Epilogue E, class T>
+void gemm_with(Context &ctx, const GemmShape &shape, const T *a, const T *b,
+               T *c, GemmOptions o) {
+  o.epilogue = E;
+  gemm(ctx, shape, a, b, c, o);
+}
+
+} // namespace detail
+
 } // namespace gpuopt
