@@ -141,6 +141,68 @@ def test_masked_forward_by_warpgroups_takes_few_instructions(tmp_path):
     assert len(tile) <= 590, (len(tile), tile)
 
 
+# Kernels for tall products: of a ReLU, whose weights lie by columns, and of its gradient, whose weights lie by rows.
+TALL_PRODUCT = """#include "gpuopt/ops/gemm.h"
+namespace gpuopt::detail {
+template __global__ void tall_gemm<%s>(TallOperands<f16>);
+}
+"""
+# Of an H200: clocks for a product of 16 x 8 x 16, as many as an A100 takes, and for 32 lanes' accesses to shared memory.
+PRODUCT_CLOCKS, SHARED_CLOCKS = 8, {"LDSM": 4, "LDS.128": 4, "LDS": 1, "STS": 1, "LDGSTS": 4}
+
+
+def clocks_of_tall_product(kernel, device, parts: int, column_tiles: int) -> dict[str, float]:
+    """What a multiprocessor takes at least for a strip of each of its eight warps, by what limits it: memory; instructions
+    that begin, of a quarter of the warps; matrix units; shared memory; and the chain of a warp's own loads, products and
+    instructions, one in two clocks."""
+    part = kernel.tile_loop()
+    strips = [kernel.instructions[begin : end + 1] for end, i in enumerate(kernel.instructions)
+              if i.code.startswith("BRA") and (begin := kernel.labels.get(i.target() or "")) is not None and begin < end]
+    strip = min((loop for loop in strips if {"HMMA", "STG"} <= {i.code.split(".")[0] for i in loop}), key=len)
+    instructions = len(strip) + (parts - 1) * len(part)
+    products = 128 * parts * PRODUCT_CLOCKS
+
+    def shared(loop):
+        return sum(next((clocks for code, clocks in SHARED_CLOCKS.items() if i.code.startswith(code)), 0) for i in loop)
+
+    # The result, what is added, the mask, and A, which the other blocks of the same rows find in the cache.
+    moved = 2 * 32 * 128 * 2 + 32 * 128 // 8 + parts * 32 * 64 * 2 / column_tiles
+    return {"memory": 8 * moved * device.multiprocessors * device.clock / device.bytes_per_second,
+            "instructions": 8 / 4 * instructions, "products": 8 / 4 * products,
+            "shared memory": 8 * (shared(strip) + (parts - 1) * shared(part)),
+            "a warp": device.latency * device.clock + 2 * (len(strip) - len(part)) + max(products, 2 * parts * len(part))}
+
+
+@pytest.mark.parametrize("architecture", variants(["sm_80", "sm_90"], ["sm_90"]))
+@pytest.mark.parametrize("instance", ["f16, Epilogue::Relu, true", "f16, Epilogue::ReluGradient, false"])
+def test_tall_products_wait_for_memory(instance, architecture, tmp_path):
+    """All that such a kernel moves in its loop are vectors, and nothing takes it as long as memory does."""
+    (tmp_path / "gpuopt").symlink_to(ROOT / "lib" / "Runtime" / "gpuopt")
+    (tmp_path / "kernels.cu").write_text(TALL_PRODUCT % instance)
+    (tmp_path / "calls.h").touch()
+    kernels = Kernels(tmp_path, tmp_path, architecture)
+    spills = re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", kernels.report)
+    assert set(spills) == {("0", "0")}, kernels.report
+    kernel = kernels.of_runtime["tall_gemm"]
+    assert kernel.registers * 8 * 32 <= kernels.device.registers, kernels.report
+    part = [instruction.code for instruction in kernel.tile_loop()]
+    assert [sum(code.startswith(name) for code in part) for name in ("HMMA", "LDSM", "LDGSTS")] == [128, 40, 8], part
+    loop = kernel.codes[kernel.codes.index(next(code for code in kernel.codes if code.startswith("HMMA"))) :]
+    assert not [code for code in kernel.codes if code.startswith(("LDL", "STL"))]
+    assert {code for code in kernel.codes if code.startswith("STG")} == {"STG.E.128"}
+    assert {code for code in kernel.codes if code.startswith("LDGSTS")} == {"LDGSTS.E.BYPASS.128"}
+    assert not [code for code in loop if code.startswith("LDG.")], loop
+    if architecture == "sm_80":
+        return
+    # By Little's law, loads of 22 KB keep a multiprocessor's share of the memory busy. While all warps multiply, they have
+    # what is added to their strips and a part of A on their way, 98 KB.
+    device = kernels.device
+    assert 8 * (32 * 128 * 2 + 32 * 64 * 2) > 4 * device.bytes_per_second * device.latency / device.multiprocessors
+    for parts, column_tiles in [(1, 2), (2, 4), (2, 2), (4, 8)]:  # ResNet-50's, but for sums of 512
+        clocks = clocks_of_tall_product(kernel, device, parts, column_tiles)
+        assert max(clocks.values()) * 0.85 < clocks["memory"], (parts, clocks)
+
+
 @pytest.mark.parametrize("name", TILES)
 def test_attention_takes_few_instructions(kernels, name):
     """A tile of scores without an edge needs no test of a row or a score, and its copies no registers."""
