@@ -98,8 +98,8 @@ DEVICE void store_part(T *to, const T *part, int64_t stride, int rows,
       *reinterpret_cast<uint4 *>(first + i * kPieceRows * stride) = pieces[i];
 }
 
-// Copies the block's columns of B, which lie by rows or by columns, and of the
-// bias.
+// Begins to copy the block's columns of B, which lie by rows or by columns, and
+// copies its part of the bias.
 template <bool ByColumns, class T>
 DEVICE void copy_weights(T *weights, T *bias, const TallOperands<T> &p,
                          int first_column) {
@@ -121,8 +121,6 @@ DEVICE void copy_weights(T *weights, T *bias, const TallOperands<T> &p,
   for (int i = int(threadIdx.x); i < kTallColumns; i += int(blockDim.x))
     bias[i] = p.bias && i < columns ? p.bias[first_column + i] : T{};
   ptx::cp_async_commit();
-  ptx::cp_async_wait<0>();
-  __syncthreads();
 }
 
 // ---- Products --------------------------------------------------------------
@@ -353,6 +351,8 @@ KERNEL void LAUNCH_BOUNDS(32 * kMostTallWarps, 1) tall_gemm(TallOperands<T> p) {
   mine.copy_next_part();
   mine.copy_next_part();
   mine.copy_added(first);
+  ptx::cp_async_wait<3>(); // B
+  __syncthreads();
   int number = 0;
   for (int strip = first; mine.exists(strip); strip += step) {
     TallSums sums;
