@@ -141,13 +141,13 @@ def test_masked_forward_by_warpgroups_takes_few_instructions(tmp_path):
     assert len(tile) <= 590, (len(tile), tile)
 
 
-# Kernels for tall products: of a ReLU, whose weights lie by columns, and of its gradient, whose weights lie by rows.
+# The kernels for tall products are those of a ReLU, whose weights lie by columns, and of its gradient, where they lie by rows.
 TALL_PRODUCT = """#include "gpuopt/ops/gemm.h"
 namespace gpuopt::detail {
 template __global__ void tall_gemm<%s>(TallOperands<f16>);
 }
 """
-# Of an H200: clocks for a product of 16 x 8 x 16, as many as an A100 takes, and for 32 lanes' accesses to shared memory.
+# The clocks that an A100 takes for a product of 16 x 8 x 16, and a GPU for the accesses of 32 lanes to shared memory.
 PRODUCT_CLOCKS, SHARED_CLOCKS = 8, {"LDSM": 4, "LDS.128": 4, "LDS": 1, "STS": 1, "LDGSTS": 4}
 
 

@@ -273,13 +273,13 @@ TEST_F(TallGemmTest, RefusesWhatDoesNotFit) {
   const TallDevice device;
   EXPECT_EQ(device.warps(64), 8);
   EXPECT_EQ(device.warps(256), 8);
-  EXPECT_EQ(device.warps(512), 4);
-  EXPECT_EQ(device.warps(768), 0);
+  EXPECT_EQ(device.warps(640), 4);
+  EXPECT_EQ(device.warps(641), 0);
   const auto takes = [&](const GemmShape &s, const GemmOptions &o = {}) {
     return detail::has_tall_kernel(device, s, o);
   };
   EXPECT_TRUE(takes(shape(4096, 64, 64, false)));
-  EXPECT_FALSE(takes(shape(4096, 64, 768, false)));
+  EXPECT_FALSE(takes(shape(4096, 64, 648, false)));
   EXPECT_FALSE(takes(shape(4096, 60, 64, false)));
   EXPECT_FALSE(takes(shape(4096, 64, 60, false)));
   EXPECT_FALSE(takes(shape(4096, 64, 64, false), {.alpha = 2}));

@@ -20,7 +20,8 @@
 
 namespace gpuopt::detail {
 
-// Of a strip. A part of A or C has so many rows as well, of 64 elements.
+// The size of a strip. A and C lie in shared memory as parts, which have as
+// many rows as a strip, of 64 elements.
 constexpr int kTallRows = 32, kTallColumns = 128;
 constexpr int kTallPart = kTallRows * kSwizzledColumns;
 constexpr int kTallHalves = kTallColumns / kSwizzledColumns;
@@ -30,13 +31,13 @@ constexpr int kTallRing = 2;
 // How many warps have the registers for a strip.
 constexpr int kMostTallWarps = 8;
 
-// How many rows and columns of B are in shared memory, of a sum of k elements.
-// Those that B does not have are zero.
+// Returns how many parts of A a strip has, where sums have k elements. Elements
+// that a sum does not have are zero.
 HOST_DEVICE constexpr int tall_parts(int64_t k) {
   return int((k + kSwizzledColumns - 1) / kSwizzledColumns);
 }
-// Shared memory, in elements: first B, then the bias, then a part for each
-// warp.
+// Shared memory has B first, then the bias, then what each warp needs. These
+// are the sizes in elements, and their sum in bytes.
 HOST_DEVICE constexpr int tall_weights(int parts) {
   return parts * kTallColumns * kSwizzledColumns;
 }
@@ -61,7 +62,7 @@ struct TallOperands {
 
 // ---- Copies ----------------------------------------------------------------
 
-// Where a lane has its pieces of a part: of every fourth row, in one column.
+// A lane copies one piece of every fourth row of a part, all in one column.
 DEVICE int row_of_piece() { return lane_of_warp() / 8; }
 DEVICE int column_of_piece() { return lane_of_warp() % 8 * 8; }
 constexpr int kPieceRows = 4;
@@ -125,7 +126,7 @@ DEVICE void copy_weights(T *weights, T *bias, const TallOperands<T> &p,
 
 // ---- Products --------------------------------------------------------------
 
-// A strip of sums, as two of 16 rows (matrix_cuda.h).
+// The sums of a strip are two strips of 16 rows as matrix_cuda.h has them.
 using TallSums = float[kTallRows / kStripRows][kTallColumns / 8][4];
 
 // Adds the product of a part of A and of the rows of B that it meets. `next` is
@@ -190,8 +191,8 @@ DEVICE uint32_t join_bits(const uint32_t (&words)[4]) {
          __shfl_xor_sync(0xffffffffu, is_odd ? pair[0] : pair[1], 1);
 }
 
-// What becomes of a sum. `bits` are a word of the mask, of which `bit` is the
-// sum's: it is read by the gradient of a ReLU, and set by a ReLU.
+// Returns what becomes of a sum. `bits` are a word of the mask, of which `bit`
+// is the sum's: it is read by the gradient of a ReLU, and set by a ReLU.
 template <Epilogue E>
 DEVICE float finished(float z, uint32_t &bits, int bit) {
   if constexpr (E == Epilogue::ReluGradient)
@@ -389,7 +390,7 @@ KERNEL void LAUNCH_BOUNDS(32 * kMostTallWarps, 1) tall_gemm(TallOperands<T> p) {
 
 // ---- Launches --------------------------------------------------------------
 
-// What a kernel's block needs to know of the GPU.
+// What has to be known of the GPU.
 struct TallDevice {
   TallDevice() {
     int device = 0;
