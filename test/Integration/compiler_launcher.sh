@@ -64,6 +64,12 @@ export CCACHE_BASEDIR=$program
 if [[ -n ${GPUOPT_TEST_PRECOMPILED:-} && ${GPUOPT_TEST_KEEP_OPTIMIZATION:-} != 1 ]]; then
   export CCACHE_PREFIX=$tests/precompiled_runtime.sh
 fi
+# Workers begin at the same time, and each would compile main.cpp before the first one has. The others wait for its object.
+if [[ -n $lowered && -n ${GPUOPT_TEST_PRECOMPILED:-} ]] && type -P flock >/dev/null; then
+  same=$(printf '%s\n' "${arguments[@]//"$program"/}" | sha256sum)
+  exec {lock}>"$GPUOPT_TEST_PRECOMPILED/${same%% *}.lock"
+  flock "$lock"
+fi
 status=0
 (launch "${arguments[@]}") || status=$?
 ((status == 0)) || exit "$status"

@@ -1,6 +1,7 @@
 """compiler_launcher.sh, by which tests build emitted programs."""
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -120,6 +121,17 @@ def test_headers_are_precompiled(compiler, tmp_path):
         (program.folder / "main.cpp").write_text(PROGRAM["main.cpp"].replace("#include", '#include "step.h"\n#include', 1))
         assert program.output() == "3 13"
     assert len(list(tmp_path.glob("precompiled/*/runtime.h.gch"))) == 3
+
+
+@pytest.mark.skipif(not shutil.which("ccache") or not shutil.which("flock"), reason="no ccache, or no flock")
+def test_builds_at_the_same_time_compile_main_once(tmp_path):
+    programs = [Program(tmp_path / name, tmp_path / name / "build") for name in ("a", "b c")]
+    for program in programs:
+        (program.folder / "main.cpp").write_text("#include <regex>\n" + PROGRAM["main.cpp"])  # which takes a while
+    builds = [subprocess.Popen(["cmake", "--build", program.build_folder], stdout=subprocess.DEVNULL) for program in programs]
+    assert [build.wait() for build in builds] == [0, 0]
+    log = (tmp_path / "log").read_text()
+    assert log.count("# main.cpp\ncache_miss") == log.count("# main.cpp\ndirect_cache_hit") == 1, log
 
 
 def test_optimization_may_be_kept(tmp_path, monkeypatch):
