@@ -51,6 +51,9 @@ if scripts/make-venv.sh build/venv; then
 else
   have_venv=0
 fi
+# Python compiles a module where it is first imported, for all processes of this run, whatever the environment says.
+unset PYTHONDONTWRITEBYTECODE
+export PYTHONPYCACHEPREFIX="$PWD/build/pycache"
 # It depends on JupyterLab, which no test needs: all that it imports is listed.
 if ((have_venv && GPUOPT_FULL_TESTS)); then
   "$python" -m pip --disable-pip-version-check install --quiet --no-compile --no-deps -r scripts/requirements-full.txt ||
@@ -92,6 +95,11 @@ if [[ ! -x build/bin/gpuopt-unit-emulation ]]; then
     >"$results/gpuopt-unit-emulation.skipped"
 fi
 
+# Python's modules are compiled meanwhile, since there is a core that does nothing.
+if ((have_venv)); then
+  "$python" -m pytest -q -p no:cacheprovider --collect-only test/Integration >/dev/null 2>&1 &
+fi
+
 say "Site of the documentation"
 touch "$results/site.expected"
 status=0
@@ -105,12 +113,12 @@ say "lit"
 touch "$results/lit.expected"
 PATH="$PWD/build/venv/bin:$PATH" /usr/lib/llvm-22/bin/lit -s -v --xunit-xml-output "$results/lit.xml" build/test || true
 
-# run_python_tests NAME ARGUMENT...: its results are NAME's. A folder of a test that passes goes at once, as all
-# of them would take gigabytes.
+# run_python_tests NAME ARGUMENT...: its results are NAME's, and the last arguments say where tests are. A folder of a test
+# that passes goes at once, as all of them would take gigabytes.
 run_python_tests() {
   local name=$1 status=0
   touch "$results/$name.expected"
-  "$python" -m pytest -q -p no:cacheprovider -o tmp_path_retention_policy=failed --junit-xml "$results/$name.xml" "${@:2}" test/Integration || status=$?
+  "$python" -m pytest -q -p no:cacheprovider -o tmp_path_retention_policy=failed --junit-xml "$results/$name.xml" "${@:2}" || status=$?
   echo "$status" >"$results/$name.status"
 }
 
@@ -120,9 +128,11 @@ if ((have_venv)); then
   say "Python tests, and parity with PyTorch, $workers side by side"
   # A replacement of a crashed worker may wait for ever (pytest-xdist 1327): there
   # is none, and what is left counts as failed.
-  run_python_tests python -n "$workers" --dist loadgroup --no-loadscope-reorder --max-worker-restart 0 -m "not alone"
+  run_python_tests python -n "$workers" --dist loadgroup --no-loadscope-reorder --max-worker-restart 0 -m "not alone" test/Integration
   say "Python tests that measure time or memory, one by one"
-  run_python_tests python-alone -m alone
+  # Importing all the others takes as long as some of them.
+  mapfile -t files < <(grep -l 'mark\.alone' test/Integration/test_*.py)
+  run_python_tests python-alone -m alone "${files[@]}"
 else
   echo "the packages of scripts/requirements.txt cannot be installed" >"$results/test-Integration.skipped"
 fi
