@@ -258,6 +258,16 @@ class Cnn(nn.Module):
         return self.fc(torch.flatten(x, 1))
 
 
+class NormedCnn(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.convs = double_conv(1, 8)
+        self.fc = nn.Linear(8 * 8 * 8, 10)
+
+    def forward(self, x):
+        return self.fc(torch.flatten(self.convs(x), 1))
+
+
 def digits(module: nn.Module, shape: tuple[int, ...]) -> Case:
     from sklearn.datasets import load_digits
 
@@ -278,6 +288,7 @@ def in_double(case: Case) -> Case:
 MODELS: dict[str, Callable[[], Case]] = {
     "mlp": lambda: digits(Mlp(), (64,)),
     "cnn": lambda: digits(Cnn(), (1, 8, 8)),
+    "cnn-norms": lambda: digits(NormedCnn(), (1, 8, 8)),
     "gpt2-small": lambda: gpt2(4, 128, 4, 256, 128, 128, 4),
     "gpt2-small-dropout": lambda: gpt2(4, 128, 4, 256, 128, 128, 4, dropout=0.1),
     "gpt2-small-sdpa": lambda: gpt2(2, 64, 4, 256, 128, 64, 4, attention="sdpa"),

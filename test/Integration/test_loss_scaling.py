@@ -10,7 +10,7 @@ import torch
 import gpuopt
 import models
 from exports import export_case
-from training import OPTIMIZATION_FOR_ONE_STEP, CommandFailed, Trainer, execute
+from training import FULL, OPTIMIZATION_FOR_ONE_STEP, CommandFailed, Trainer, execute
 from variants import variants
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -100,12 +100,12 @@ def test_ten_thousand_steps(accumulation, optimizer, trace, tmp_path):
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory):
-    """ResNet-18, whose batch normalisation has running statistics, with
-    accumulation: without loss scaling, with a fixed scale, and in fp16, where
-    gradients overflow soon."""
+    """A model whose batch normalisation has running statistics, under --full
+    ResNet-18, with accumulation: without loss scaling, with a fixed scale, and
+    in fp16, where gradients overflow soon."""
     folder = tmp_path_factory.mktemp("scaled")
     model = folder / "model.onnx"
-    case = export_case("resnet18-tiny", model)
+    case = export_case("resnet18-tiny" if FULL else "cnn-norms", model)
     flags = dict(batch_size=case.batch, gradient_accumulation_steps=2)
     return case, {
         kind: Trainer(model, folder / kind, OPTIMIZATION_FOR_ONE_STEP, **flags, **more)
