@@ -351,7 +351,7 @@ def test_a_tight_budget_makes_half_precision_worth_more(tmp_path):
 
     def half_counts(*flags) -> tuple[int, int]:
         # Attention that keeps its probabilities leaves most to gain.
-        text = execute([find_driver(), "plan", tmp_path / "model.onnx", "--batch-size=8", "--precision=fp16", "--device=host", "--attention=expanded", *flags])
+        text = compile_to("precision", tmp_path / "model.onnx", "--batch-size=8", "--precision=fp16", "--device=host", "--attention=expanded", *flags)
         products, tensors = re.search(r"precision: [\w ]+: (\d+) of \d+ products compute in \w+ and (\d+) of", text).groups()
         return int(products), int(tensors)
 
