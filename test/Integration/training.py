@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any, Callable, Mapping, Sequence
@@ -25,6 +26,8 @@ LONGEST_COMMAND_IN_SECONDS = 900
 FULL = os.environ.get("GPUOPT_FULL_TESTS") == "1"
 OPTIMIZATION = "-O3" if FULL else "-O1"
 OPTIMIZATION_FOR_ONE_STEP = "-O3" if FULL else "-O0"
+# gold links a program in half the time of g++'s usual linker.
+LINKER = ["-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=gold"] if not FULL and shutil.which("ld.gold") else []
 # For gpuopt.load, which builds as for a user.
 LIBRARY_FOR_ONE_STEP = [f"-DCMAKE_CXX_FLAGS_RELEASE={OPTIMIZATION_FOR_ONE_STEP}"]
 
@@ -82,7 +85,7 @@ class Trainer:
 
     def build(self, optimization: str, options: Sequence[str] = ()):
         """Configures and builds; `options` are CMake's."""
-        configure(self.folder, [f"-DCMAKE_CXX_FLAGS_RELEASE={optimization}", *options], execute)
+        configure(self.folder, [f"-DCMAKE_CXX_FLAGS_RELEASE={optimization}", *LINKER, *options], execute)
         execute(["cmake", "--build", self.folder / "build"])
 
     def initial_weights(self) -> dict[str, np.ndarray]:
