@@ -163,6 +163,22 @@ static Error checkDevice(const DeviceModel &model, const MeasuredCosts &costs) {
   return Error::success();
 }
 
+/// Tells that a device was named on which the program cannot run. A plan may be
+/// asked what the other device would take, but a program that is kept was
+/// chosen by times that it will not have.
+static void tellOtherDevice(const DeviceModel &model,
+                            const TargetInfo &target) {
+  if (deviceName.empty() || model.hasWarps() == target.is_cuda)
+    return;
+  std::string kind = model.hasWarps() ? "GPU" : "processor",
+              fitting = model.hasWarps() ? "cuda" : "host";
+  addNote(Twine(planCommand() ? "" : "warning: ") + "--device=" + deviceName +
+          " is a " + kind +
+          ", but the program is for --target=" + std::string(target.name) +
+          ": times, and what is chosen by them, are those of the " + kind +
+          "; give --target=" + fitting + ", or leave out --device");
+}
+
 /// Returns what to do about a value of --device that is neither a device nor a
 /// file; nothing if that is not known.
 static std::string hintForDevice(const std::string &name) {
@@ -203,5 +219,6 @@ Error gpuopt::collectTimes(const TargetInfo &target, bool describesKernels,
     return createStringError(
         "--kernels needs a GPU, but --device=" + options.device +
         " is a processor; name a GPU, such as --device=h200");
+  tellOtherDevice(*model, target);
   return *costs ? checkDevice(*model, **costs) : Error::success();
 }
