@@ -66,11 +66,15 @@ static int compileTo(const DriverOptions &options, Compilation &compilation) {
   return 0;
 }
 
-/// Checks the data that `train` or `predict` was given against the model. The
-/// program would say the same, but only after it was built. Returns the names
-/// of the labels' classes, a line each; empty: none.
+/// Checks the data that `train` or `predict` was given, and the outputs that
+/// are asked for, against the model. The program would say the same, but only
+/// after it was built. Returns the names of the labels' classes, a line each;
+/// empty: none.
 static llvm::Expected<std::string> checkData(const DriverOptions &options,
                                              ModuleOp module) {
+  if (llvm::Error error =
+          checkOutputs(module, options.emission.settings.outputs))
+    return std::move(error);
   if (options.data.isEmpty())
     return "";
   if (llvm::Error error = checkInputs(module, options.data, "--"))

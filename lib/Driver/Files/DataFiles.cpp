@@ -13,6 +13,7 @@
 #include "Flags/Notes.h"
 #include "gpuopt/Dialect/Device/IR/BatchSize.h"
 #include "gpuopt/Dialect/Device/IR/DeviceDialect.h"
+#include "gpuopt/device/list_text.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_names.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -94,6 +95,23 @@ Error gpuopt::checkInputs(mlir::ModuleOp module, const DataGiven &data,
                           join(names, ", ")),
         std::move(missing));
   return missing;
+}
+
+Error gpuopt::checkOutputs(mlir::ModuleOp module, StringRef chosen) {
+  if (chosen.empty())
+    return Error::success();
+  std::vector<std::string_view> outputs;
+  for (device::BufferOp buffer : module.getOps<device::BufferOp>())
+    if (buffer.getKind() == device::BufferKind::Output)
+      outputs.push_back(*buffer.getExternalName());
+  for (StringRef name : split(chosen, ','))
+    if (!is_contained(outputs, std::string_view(name)))
+      return createStringError(
+          "--outputs names '" + name +
+          "', which is no output of the model; its outputs are '" +
+          join(outputs, "', '") + "'" +
+          choice_hint(name.str(), outputs.data(), outputs.size()));
+  return Error::success();
 }
 
 bool gpuopt::namesParquet(const DataGiven &data) {

@@ -31,6 +31,10 @@ llvm::Expected<std::string> checkContents(mlir::ModuleOp module,
                                           const DataGiven &evalData,
                                           bool fillsLast);
 
+/// Fails if `chosen`, the value of --outputs, names an output that the model
+/// does not have; it may be empty.
+llvm::Error checkOutputs(mlir::ModuleOp module, llvm::StringRef chosen);
+
 /// Returns whether a flag names a column of Parquet files, which the programs
 /// alone can read.
 bool namesParquet(const DataGiven &data);
