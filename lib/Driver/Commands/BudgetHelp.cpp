@@ -68,6 +68,10 @@ private:
 
 } // namespace
 
+static bool isBatch(StringRef flag) {
+  return flag.starts_with("--batch-size=");
+}
+
 std::optional<int64_t> Trials::bytesWith(const Flags &flags) {
   lowerLimitBytes = 0;
   if (planner.isOver())
@@ -84,6 +88,8 @@ std::optional<int64_t> Trials::bytesWith(const Flags &flags) {
   if (int64_t budget = options.pipeline.schedule.memoryBudget)
     // In bytes, as "auto" may stand for others by then.
     all.push_back("--memory-budget=" + std::to_string(budget) + "B");
+  if (help.batch && none_of(flags, isBatch))
+    all.push_back("--batch-size=" + std::to_string(*help.batch));
   all.insert(all.end(), flags.begin(), flags.end());
   Expected<json::Object> plan = planner.plan(all);
   if (!plan) {
@@ -138,6 +144,8 @@ std::vector<Trials::Flags> Trials::candidates() const {
 }
 
 BudgetHelp Trials::find() {
+  if (options.plan.findBatchSize)
+    help.batch = options.import.batchSize;
   int64_t budget = options.pipeline.schedule.memoryBudget;
   if (budget > 0 && bytesOf("parameters") > budget) {
     help.parameterBytes = bytesOf("parameters");
@@ -173,15 +181,16 @@ BudgetHelp Trials::find() {
 }
 
 std::string BudgetHelp::text() const {
-  std::string text;
+  std::string text,
+      subject = batch ? "batch size " + std::to_string(*batch) : "it";
   for (size_t i = 0; i < fitting.size(); ++i)
-    text += (i == 0                    ? "it would fit with "
+    text += (i == 0                    ? subject + " would fit with "
              : i + 1 == fitting.size() ? " or with "
                                        : ", with ") +
             join(fitting[i].flags, " ") + " (in " +
             formatBytes(fitting[i].totalBytes) + ")";
   if (text.empty() && !tried.empty())
-    text = "it would not fit even with " + tried +
+    text = subject + " would not fit even with " + tried +
            (lowerLimitBytes ? ", where the proven lower limit is " +
                                   formatBytes(lowerLimitBytes)
                             : "");

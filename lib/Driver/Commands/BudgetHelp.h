@@ -35,6 +35,8 @@ struct BudgetHelp {
   /// The bytes of the parameters, if they alone are more than the budget; then
   /// nothing is tried.
   int64_t parameterBytes = 0;
+  /// The batch of the error, where that is not the one of the command.
+  std::optional<int64_t> batch;
 
   /// Returns a note for people; nothing if nothing was tried.
   std::string text() const;
