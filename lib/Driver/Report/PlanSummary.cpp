@@ -160,19 +160,26 @@ static void printDecisions(ArrayRef<TensorDecision> decisions,
   }
 }
 
+/// Prints a row for each budget, but one that reads like the row above it only
+/// once: few bytes lie between the budgets of a small model.
 static void printCurve(ArrayRef<BudgetPoint> points, llvm::raw_ostream &os) {
   constexpr int kWidth = 40;
   double most = 1;
   for (const BudgetPoint &point : points)
     most = std::max(most, point.addedPercent);
   os << "\nbudget        allocated     added time   at least\n";
-  for (const BudgetPoint &point : points)
-    os << llvm::formatv(
+  std::string above;
+  for (const BudgetPoint &point : points) {
+    std::string row = llvm::formatv(
         "{0,-14}{1,-14}{2,8:f2} % {3,8:f2} %  {4}\n",
         formatBytes(point.budgetInBytes), formatBytes(point.totalInBytes),
         point.addedPercent, point.lowerBoundPercent,
         std::string(size_t(std::max(0., kWidth * point.addedPercent / most)),
                     '#'));
+    if (row != above)
+      os << row;
+    above = row;
+  }
   if (llvm::any_of(points, [](const BudgetPoint &point) {
         return costsByKernels(point.addedPercent, point.recomputePercent);
       }))
