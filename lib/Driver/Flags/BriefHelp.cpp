@@ -119,12 +119,21 @@ StringRef gpuopt::exampleOf(StringRef command) {
       .Default("");
 }
 
+/// Keeps out of help what `plan` takes only to say that it does not need it.
+static void hideFolderOfPlan() {
+  for (auto &[name, option] : cl::getRegisteredOptions(planCommand()))
+    if (name == "o" || name == "output-dir")
+      option->setHiddenFlag(cl::ReallyHidden);
+}
+
 std::vector<const char *> gpuopt::prepareHelp(int argc, char **argv) {
   std::vector<const char *> arguments(argv, argv + argc);
   for (const char *&argument : arguments)
     if (StringRef(argument) == "--help-all")
       argument = "--help-hidden";
   StringRef command = argc > 1 ? argv[1] : "";
+  if (command == planCommand().getName())
+    hideFolderOfPlan(); // other commands have the same options
   static std::string text;
   if (StringRef example = exampleOf(command); !example.empty())
     text = "\nExample: " + example.str() + "\n";
