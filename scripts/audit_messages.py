@@ -39,7 +39,7 @@ def main() -> int:
     page = parser.parse_args().page
     sources = "\0".join(
         joined(path.read_text(encoding="utf-8"))
-        for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*")) if path.suffix in (".cpp", ".h", ".td", ".py")
+        for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*")) if path.suffix in (".cpp", ".h", ".td", ".py", ".cmake")
     )
     count, wrong = 0, 0
     for number, message in messages(page):
