@@ -139,6 +139,20 @@ def test_optimization_may_be_kept(tmp_path, monkeypatch):
     assert Program(tmp_path / "a", tmp_path / "build").output() == "11 11"
 
 
+@pytest.mark.parametrize("given, keeps, expected", [("-O3", "0", "-O1"), ("-O3", "1", "-O3"), ("-O2", "0", "-O2")])
+def test_steps_of_a_user_have_less_optimization(given, keeps, expected, tmp_path, monkeypatch):
+    compiler, program = tmp_path / "compiler", tmp_path / "program"
+    compiler.write_text("""#!/bin/sh\necho "$@"\n""")
+    compiler.chmod(0o755)
+    program.mkdir()
+    for name in ("sources.cmake", "step.h", "step.d"):
+        (program / name).touch()
+    monkeypatch.setenv("GPUOPT_TEST_CCACHE", "0")
+    monkeypatch.setenv("GPUOPT_TEST_KEEP_STEPS", keeps)
+    told = execute([LAUNCHER, compiler, given, "-MF", program / "step.d", "-o", program / "step.o", "-c", program / "step.cu"])
+    assert told.split()[0] == expected
+
+
 def test_a_program_that_does_not_compile(tmp_path):
     program = Program(tmp_path / "a", tmp_path / "build")
     program.set_value("unknown")

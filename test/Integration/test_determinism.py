@@ -39,6 +39,7 @@ def test_training_again(exported, tmp_path, monkeypatch):
     compiler optimises less, as the programs of other tests are."""
     case, model = exported
     monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+    monkeypatch.setenv("GPUOPT_TEST_KEEP_STEPS", "1")
     quick, full = (Trainer(model, tmp_path / level, optimization=f"-{level}", batch_size=case.batch) for level in ("O1", "O3"))
     flags = dict(shuffle=True, max_steps=10, learning_rate=1e-3, num_threads=2)
     one = full.run(case.inputs, case.labels, **flags)

@@ -74,10 +74,9 @@ def predict(program, folder, out, **flags):
 
 @pytest.fixture(scope="module")
 def run_gpuopt(tmp_path_factory):
-    """Runs gpuopt, which builds programs without optimization, in a cache of their own."""
+    """Runs gpuopt, which builds programs in a cache of their own."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        patch.setenv("CMAKE_BUILD_TYPE", "None")
         yield lambda *command: execute([find_driver(), *command])
 
 
@@ -92,6 +91,7 @@ def test_outputs_are_those_of_pytorch(model, program, tmp_path):
     folder, expected = model
     output = predict(program, folder, tmp_path / "out", outputs="logits,maps/relu,best")
     check(tmp_path / "out", expected)
+    assert predict(program, folder, tmp_path / "quiet", outputs="logits", quiet=True) == ""
     assert f"wrote {tmp_path}/out/maps_relu.npy: f32 [44, 8, 8, 8]" in output
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted([".gpuopt-prediction", *WRITTEN.values()])
 
