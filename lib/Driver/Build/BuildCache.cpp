@@ -131,8 +131,9 @@ Expected<std::string> gpuopt::buildProgram(StringRef folder,
   Expected<int64_t> limit = cacheLimit();
   if (!limit)
     return limit.takeError();
-  outs() << "building " << executable.what << " (target " << target.name
-         << ") in " << kept << "\n";
+  if (!executable.isQuiet)
+    outs() << "building " << executable.what << " (target " << target.name
+           << ") in " << kept << "\n";
   outs().flush();
   if (sys::fs::create_directories(kept))
     return createStringError("cannot create '" + kept + "'");

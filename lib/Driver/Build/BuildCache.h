@@ -21,13 +21,14 @@ std::string buildCacheFolder(llvm::StringRef outputDir);
 
 /// An executable that a program builds.
 struct Executable {
-  llvm::StringRef name; ///< The name of its file.
-  llvm::StringRef what; ///< What users are told of it: "the trainer".
+  llvm::StringRef name;      ///< The name of its file.
+  llvm::StringRef what;      ///< What users are told of it: "the trainer".
   bool readsParquet = false; ///< Whether it needs Apache Arrow.
+  bool isQuiet = false;      ///< Whether nobody is told that it is built.
 };
 
 /// Returns the path of the executable of the program in `folder` for `target`;
-/// builds it unless it is in the cache, and says so.
+/// builds it unless it is in the cache, and says so unless it is quiet.
 /// An executable enters the cache by being renamed, so a build that is killed
 /// or that runs beside another one does no harm. Prints the end of the output
 /// of a build that fails.

@@ -87,7 +87,8 @@ int gpuopt::predictModel(const DriverOptions &options) {
   }
   auto executable = buildProgram(
       program, *options.target, buildCacheFolder(options.outputDir),
-      {kPredictorExecutable, "the predictor", namesParquet(options.data)});
+      {kPredictorExecutable, "the predictor", namesParquet(options.data),
+       options.emission.settings.quiet});
   if (!executable)
     return failure(executable.takeError());
   std::vector<std::string> command{*executable};

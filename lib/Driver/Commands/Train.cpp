@@ -147,7 +147,8 @@ int gpuopt::trainModel(const DriverOptions &options) {
   auto executable = buildProgram(
       folder.program(), *options.target, buildCacheFolder(options.outputDir),
       {kTrainerExecutable, "the trainer",
-       namesParquet(options.data) || namesParquet(options.evalData)});
+       namesParquet(options.data) || namesParquet(options.evalData),
+       settings.quiet});
   if (!executable)
     return failure(executable.takeError());
   if (Error error = writePlan(folder))

@@ -299,7 +299,9 @@ private:
 // The main function of an emitted program. Returns the exit status.
 inline int predictor_main(int argc, char **argv, const Program &program) {
   try {
-    Predictor(program, parse_prediction(argc, argv, program)).run();
+    Settings settings = parse_prediction(argc, argv, program);
+    detail::keep_quiet(settings);
+    Predictor(program, std::move(settings)).run();
     return 0;
   } catch (const std::exception &error) {
     fprintf(stderr, "%s: error: %s\n", program.name, error.what());

@@ -202,8 +202,9 @@ inline constexpr SettingInfo kRunSettings[] = {
         "steps between lines of progress; a terminal shows a bar "
         "instead; 0: neither; auto: about 10 to 20 lines, the first and the "
         "last step among them, or one for every 500 steps of a very long run"),
-    detail::run("quiet", &detail::S::quiet, {},
-                "nothing on the terminal but warnings and errors"),
+    detail::shared(
+        detail::run("quiet", &detail::S::quiet, {},
+                    "nothing on the terminal but warnings and errors")),
     detail::run("report-to", Field(&detail::S::report_to, kReportToNames), {},
                 "what gets the numbers of every --logging-steps steps, or of "
                 "each step with auto and 0: tensorboard writes event files to "

@@ -19,6 +19,8 @@
 #include "gpuopt/trainer/output_folder.h"
 
 #include <cerrno>
+#include <cstdio>
+#include <cstring>
 
 namespace gpuopt {
 
@@ -156,6 +158,12 @@ inline void declare_flags(Flags &flags, Settings &s, const Program &program) {
     }
   for (const CompileSetting &setting : kCompileSettings)
     flags.elsewhere(std::string(setting.name), where_set(setting));
+}
+
+// Has nothing but warnings and errors printed where the settings ask for that.
+inline void keep_quiet(const Settings &s) {
+  if (s.quiet && !freopen("/dev/null", "w", stdout))
+    throw Error(std::string("cannot open '/dev/null': ") + strerror(errno));
 }
 
 // Sets the defaults that the program was compiled with.

@@ -567,8 +567,7 @@ private:
 inline int trainer_main(int argc, char **argv, const Program &program) {
   try {
     Settings settings = parse_settings(argc, argv, program);
-    if (settings.quiet && !freopen("/dev/null", "w", stdout))
-      throw Error(std::string("cannot open '/dev/null': ") + strerror(errno));
+    detail::keep_quiet(settings);
     const std::string folder = settings.output_dir;
     int64_t seconds = 0;
     int status = 0;
