@@ -20,7 +20,7 @@ def differences(comparison: filecmp.dircmp) -> list[str]:
     return found
 
 
-@pytest.fixture(scope="module", params=variants(["cnn", "gpt2-small-dropout", "resnet18-small"], ["gpt2-small-dropout", "resnet18-small"]))
+@pytest.fixture(scope="module", params=variants(["cnn", "cnn-norms", "gpt2-small-dropout", "resnet18-small"], ["cnn-norms", "gpt2-small-dropout"]))
 def exported(request, tmp_path_factory):
     path = tmp_path_factory.mktemp(request.param) / "model.onnx"
     case = export_case(request.param, path)
