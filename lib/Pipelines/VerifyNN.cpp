@@ -56,10 +56,14 @@ class VerifyNN : public gpuopt::impl::VerifyNNBase<VerifyNN> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     auto functions = llvm::to_vector(module.getOps<func::FuncOp>());
-    if (functions.size() != 1 ||
-        !functions[0].getBody().hasOneBlock()) { // (I2)
+    if (functions.size() != 1) { // (I2)
       module.emitError("expects one function of one block, but got ")
           << functions.size() << " functions";
+      return signalPassFailure();
+    }
+    if (Region &body = functions[0].getBody(); !body.hasOneBlock()) { // (I2)
+      functions[0].emitOpError("expects a body of one block, but got ")
+          << body.getBlocks().size() << " blocks";
       return signalPassFailure();
     }
     bool isValid = true;

@@ -46,6 +46,11 @@ module {
 
 // -----
 
+// expected-error @below {{expects a body of one block, but got 0 blocks}}
+func.func private @forward(%x: tensor<4x8xf32>) -> tensor<4x8xf32>
+
+// -----
+
 func.func @forward(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   // expected-error @below {{expects types of the nn dialect's tensors, but got '!onnx.unknown'}}
   %0 = builtin.unrealized_conversion_cast %x : tensor<4x8xf32> to !onnx.unknown

@@ -88,6 +88,10 @@ private:
         return op.emitOpError(
             "cannot be converted to the device dialect; run nn-decompose, "
             "kernels-form-clusters and kernels-materialize-views before");
+      if (isViewOp(&op) && !viewOf(op.getResult(0)))
+        return op.emitOpError(
+            "has a result that is no view of its operand's memory; run "
+            "kernels-materialize-views before");
       if (auto kernel = dyn_cast<nn::FusedOp>(op))
         if (failed(checkPartialSums(kernel, device)))
           return failure();

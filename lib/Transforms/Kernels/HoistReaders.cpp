@@ -61,7 +61,9 @@ class HoistReaders : public kernels::impl::HoistReadersBase<HoistReaders> {
     getOperation()->walk([&](train::StepOp step) {
       Block &block = step.getBody().front();
       number(block);
-      for (Operation *op = &block.front(); op; op = op->getNextNode())
+      // Readers move to behind `op` while the loop runs.
+      Operation *op = block.empty() ? nullptr : &block.front();
+      for (; op; op = op->getNextNode())
         if (!isViewOp(op) && op->getNumResults() > 0 &&
             isMemoryEffectFree(op) && hoistReaders(op))
           number(block);

@@ -51,9 +51,27 @@ func.func @scatter_add(%x: tensor<5x8xf32>, %ids: tensor<4xi64>) {
 
 func.func @scatter_add_accumulator(%x: tensor<4x8xf32>, %w: tensor<4x16xf32>, %ids: tensor<4xi64>) {
   %0 = nn.contract "ki,kj->ij" %w, %x row_pitch 16 : tensor<4x16xf32>, tensor<4x8xf32>
-  // expected-error @below {{'nn.scatter_add' op expects an accumulator of dense type 'tensor<16x8xf32>', but got 'tensor<16x8xf32, {row_pitch = 16 : i64}>'}}
+  // expected-error @below {{'nn.scatter_add' op expects an accumulator of type 'tensor<16x8xf32>' without a row pitch, but got 'tensor<16x8xf32, {row_pitch = 16 : i64}>'}}
   %1 = nn.scatter_add %x, %ids rows 16 plus %0 : tensor<4x8xf32>, tensor<4xi64>, tensor<16x8xf32, {row_pitch = 16 : i64}>
   return
+}
+
+// -----
+
+func.func @scatter_add_to_half(%x: tensor<4x8xf32>, %w: tensor<4x16xf16>, %y: tensor<4x8xf16>, %ids: tensor<4xi64>) {
+  %0 = nn.contract "ki,kj->ij" %w, %y : tensor<4x16xf16>, tensor<4x8xf16>
+  // expected-error @below {{'nn.scatter_add' op expects an accumulator of type 'tensor<16x8xf32>' without a row pitch, but got 'tensor<16x8xf16>'}}
+  %1 = nn.scatter_add %x, %ids rows 16 plus %0 : tensor<4x8xf32>, tensor<4xi64>, tensor<16x8xf16>
+  return
+}
+
+// -----
+
+func.func @scatter_add_to_what_is_read(%x: tensor<4x8xf32>, %w: tensor<4x16xf32>, %ids: tensor<4xi64>) -> tensor<16x8xf32> {
+  %0 = nn.contract "ki,kj->ij" %w, %x : tensor<4x16xf32>, tensor<4x8xf32>
+  // expected-error @below {{'nn.scatter_add' op expects an accumulator that is the result of 'nn.contract' or 'nn.scatter_add' and has no other use}}
+  %1 = nn.scatter_add %x, %ids rows 16 plus %0 : tensor<4x8xf32>, tensor<4xi64>, tensor<16x8xf32>
+  return %0 : tensor<16x8xf32>
 }
 
 // -----

@@ -495,3 +495,23 @@ train.step @s micro ("x" %x: tensor<4xf32>) {
 
 // expected-error @below {{has an attribute 'train.offset', which 'train' does not know}}
 train.variable @w parameter : tensor<4xf32> {train.offset = 0 : i64}
+
+// -----
+
+// expected-error @below {{expects inputs that are ranked tensors of static shape, of integers or floats, but got 'tensor<?xf32>' for 'x'}}
+train.step @s forward ("x" %x: tensor<?xf32>) {}
+
+// -----
+
+// expected-error @below {{expects inputs that are ranked tensors of static shape, of integers or floats, but got 'memref<4xf32>' for 'x'}}
+train.step @s forward ("x" %x: memref<4xf32>) {}
+
+// -----
+
+// expected-error @below {{expects inputs that are ranked tensors of static shape, of integers or floats, but got 'tensor<4xcomplex<f32>>' for 'y'}}
+train.step @s forward ("x" %x: tensor<4xf32>, "y" %y: tensor<4xcomplex<f32>>) {}
+
+// -----
+
+// expected-error @below {{expects inputs of different names, but got 'x' twice}}
+train.step @s forward ("x" %x: tensor<4xf32>, "x" %y: tensor<4xf32>) {}

@@ -70,7 +70,7 @@ def FormClusters : Pass<"kernels-form-clusters"> {
     }
     ```
   }];
-  let dependentDialects = ["::gpuopt::nn::NNDialect"];
+  let dependentDialects = ["::gpuopt::nn::NNDialect", "::mlir::arith::ArithDialect"];
   let statistics = [Statistic<"clusterCount", "clusters", "Number of clusters formed">];
 }
 

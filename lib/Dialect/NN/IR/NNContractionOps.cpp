@@ -344,8 +344,8 @@ LogicalResult ScatterAddOp::inferReturnTypes(MLIRContext *context,
     RankedTensorType type = tensorType(accumulator);
     if (withoutPads(type) != types.front() || padsOf(type).rowPitch) // (C3)
       return emitOptionalError(
-          loc, "'nn.scatter_add' op expects an accumulator of dense type ",
-          types.front(), ", but got ", type);
+          loc, "'nn.scatter_add' op expects an accumulator of type ",
+          types.front(), " without a row pitch, but got ", type);
     types.front() = type;
   }
   return success();

@@ -12,6 +12,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/Regex.h"
 
@@ -398,6 +399,20 @@ LogicalResult StepOp::verify() {
   if (size_t given = ranges ? ranges.size() : 0; given != count) // (C3)
     return emitOpError("expects one range for each name of labels, but got ")
            << given << " for " << count;
+  llvm::StringSet<> names;
+  for (auto [name, input] :
+       llvm::zip(getInputNames().getAsValueRange<StringAttr>(),
+                 getBody().getArguments())) {
+    auto type = dyn_cast<RankedTensorType>(input.getType());
+    if (!type || !type.hasStaticShape() ||
+        !type.getElementType().isIntOrFloat()) // (C4)
+      return emitOpError("expects inputs that are ranked tensors of static "
+                         "shape, of integers or floats, but got ")
+             << input.getType() << " for '" << name << "'";
+    if (!names.insert(name).second) // (C5)
+      return emitOpError("expects inputs of different names, but got '")
+             << name << "' twice";
+  }
   return success();
 }
 

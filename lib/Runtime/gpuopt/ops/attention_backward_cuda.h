@@ -542,7 +542,8 @@ KERNEL void __launch_bounds__(key_gradient_tiles<T, D, Scores>().threads(),
           sum_k, sum_v, keys, values, tiles.other(0, buffer),
           tiles.other(1, buffer), band, query, first_row, s, at, scores);
   };
-  // Numbers of 32 bits leave enough registers; blocks have no others.
+  // A group has fewer heads than a grid has blocks, so 32 bits hold their
+  // numbers; with 64, sm_80 would spill.
   const auto first_head = uint32_t(at.batch[2]);
   for (uint32_t head = 0; head < uint32_t(heads); head++) {
     if (head > 0)

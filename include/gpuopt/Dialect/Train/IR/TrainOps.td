@@ -140,7 +140,9 @@ def Train_StepOp : Train_Op<"step", [Symbol, IsolatedFromAbove, SingleBlock, NoT
     Constraints:
     - (C1) one input name per argument;
     - (C2) the names of labels are those of the last inputs;
-    - (C3) one range per name of labels.
+    - (C3) one range per name of labels;
+    - (C4) inputs are ranked tensors of static shape, of integers or floats;
+    - (C5) no two inputs have one name.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Train_StepKindAttr:$kind,
                        StrArrayAttr:$inputNames, OptionalAttr<StrArrayAttr>:$labelsNames,

@@ -72,6 +72,15 @@ private:
     forward = getOperation().lookupSymbol<func::FuncOp>("forward");
     if (!forward)
       return getOperation().emitError("expects a function named 'forward'");
+    if (!forward.getBody().hasOneBlock())
+      return forward.emitOpError("expects a body of one block, but got ")
+             << forward.getBody().getBlocks().size() << " blocks";
+    for (Type type : forward.getArgumentTypes())
+      if (auto tensor = dyn_cast<RankedTensorType>(type);
+          !tensor || !tensor.hasStaticShape())
+        return forward.emitOpError("expects ranked tensors of static shape as "
+                                   "arguments, but got ")
+               << type;
     if (failed(readLoss()) || failed(checkOptimizer()))
       return failure();
     if (!noDecay.empty() && failed(checkExpression("--no-decay", noDecay)))
