@@ -218,6 +218,25 @@ TEST_F(Autotune, RefusesAnAlgorithmOfAnotherProduct) {
       << error_of(file);
 }
 
+// A refused product is not kept, so that the same call is refused again.
+TEST_F(Autotune, RefusesAChoiceAgain) {
+  multiply(file);
+  std::string record = read_file(file);
+  const std::string choice = choice_of(record);
+  record.replace(record.rfind(choice), choice.size(), "another");
+  write_file(file, record);
+  Context ctx;
+  ctx.use_autotune_record(file);
+  OnDevice<float> a(8 * 512), b(512 * 8), c(8 * 8);
+  for (int i = 0; i < 2; i++) {
+    const std::string error =
+        ::error_of([&] { gpuopt::gemm(ctx, kShape, a.data, b.data, c.data); });
+    EXPECT_NE(error.find("'another' is neither an algorithm"),
+              std::string::npos)
+        << i << ": " << error;
+  }
+}
+
 // A sum of 4096 products in slices that are added as halves would be off by
 // several units in the last place.
 TEST_F(Autotune, AddsPartialSumsInTheTypeOfTheComputation) {

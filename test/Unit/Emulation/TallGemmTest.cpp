@@ -62,7 +62,7 @@ struct Operands {
   std::vector<int32_t> mask;
 };
 
-// A call: what it has beside A and B.
+// The operands that a call has beside A and B.
 struct Parts {
   bool bias, added, mask;
 };
@@ -198,7 +198,7 @@ TEST_F(TallGemmTest, WalksOverStrips) {
     }
 }
 
-// As where a matrix is a slice of another one.
+// Rows lie apart where a matrix is a slice of another one.
 TEST_F(TallGemmTest, TakesRowsThatLieApart) {
   for (bool by_columns : {false, true}) {
     GemmShape s = shape(70, 40, 48, by_columns);
@@ -227,8 +227,9 @@ Operands<T> rough_operands(const GemmShape &s) {
   return x;
 }
 
+// A warp has twelve strips, three or one.
 TEST_F(TallGemmTest, HasTheSameBitsInAnyNumberOfBlocks) {
-  const GemmShape s = shape(300, 136, 136, true);
+  const GemmShape s = shape(3000, 40, 136, true);
   const Operands<f16> x = rough_operands<f16>(s);
   const Parts parts{true, true, true};
   const Results<f16> one = by_kernel<Epilogue::Relu>(s, x, parts, 1);
@@ -241,7 +242,7 @@ TEST_F(TallGemmTest, HasTheSameBitsInAnyNumberOfBlocks) {
   }
 }
 
-// It is not off by a second rounding.
+// A sum that is rounded twice would differ in many of its last bits.
 TEST_F(TallGemmTest, RoundsOnce) {
   const GemmShape s = shape(64, 64, 256, false);
   const Operands<f16> x = rough_operands<f16>(s);
@@ -268,18 +269,21 @@ TEST_F(TallGemmTest, KeepsNaNs) {
   }
 }
 
-// The largest sums whose part of B fits, and what has no vectors.
+// The device takes the largest sums whose part of B fits into shared memory.
+// Rows that are no whole vectors of 16 bytes are refused.
 TEST_F(TallGemmTest, RefusesWhatDoesNotFit) {
   const TallDevice device;
   EXPECT_EQ(device.warps(64), 8);
   EXPECT_EQ(device.warps(256), 8);
   EXPECT_EQ(device.warps(640), 4);
   EXPECT_EQ(device.warps(641), 0);
+  EXPECT_EQ(device.warps(33554432), 0); // 2^32 elements of B
   const auto takes = [&](const GemmShape &s, const GemmOptions &o = {}) {
     return detail::has_tall_kernel(device, s, o);
   };
   EXPECT_TRUE(takes(shape(4096, 64, 64, false)));
   EXPECT_FALSE(takes(shape(4096, 64, 648, false)));
+  EXPECT_FALSE(takes(shape(4096, 64, 33554432, false)));
   EXPECT_FALSE(takes(shape(4096, 60, 64, false)));
   EXPECT_FALSE(takes(shape(4096, 64, 60, false)));
   EXPECT_FALSE(takes(shape(4096, 64, 64, false), {.alpha = 2}));
@@ -364,12 +368,14 @@ TEST_F(TallChoice, IsTimedAndRecorded) {
   EXPECT_TRUE(is_by_kernel(file));
   EXPECT_EQ(error, "");
   EXPECT_EQ(choice(), "gpuopt tall 1");
-  // A call whose result takes the place of what is added has the choice as
-  // well.
-  EXPECT_TRUE(is_by_kernel(file, kM, /*in_place=*/true));
+  // A call whose result takes the place of what is added is another product,
+  // which is never timed.
+  EXPECT_FALSE(is_by_kernel(file, kM, /*in_place=*/true));
+  EXPECT_EQ(error, "");
 }
 
-// As where the library cannot run its algorithms. They are faster here.
+// Only the kernel can be timed here: the stand-in's algorithms, which are
+// faster, are said to fail.
 TEST_F(TallChoice, IsOneOfTheCandidates) {
   for (const bool offers : {true, false}) {
     std::filesystem::remove(file);
@@ -381,12 +387,13 @@ TEST_F(TallChoice, IsOneOfTheCandidates) {
     const detail::ProductKey key =
         detail::key_of(ctx, shape(kM, kN, kK, true), a.data, b.data, c.data, o);
     const detail::LtProduct p = detail::make_product<f16, f16>(key, o);
-    const detail::ProductAlgorithm algorithm = detail::choose_algorithm(
-        ctx, lt.handle, p, key, offers, /*can_repeat=*/true,
-        [](const detail::ProductAlgorithm &candidate) {
-          return candidate.is_tall_kernel ? CUBLAS_STATUS_SUCCESS
-                                          : CUBLAS_STATUS_NOT_SUPPORTED;
-        });
+    const detail::ProductAlgorithm algorithm =
+        detail::choose_algorithm(ctx, lt.handle, p, key, offers,
+                                 [](const detail::ProductAlgorithm &candidate) {
+                                   return candidate.is_tall_kernel
+                                              ? CUBLAS_STATUS_SUCCESS
+                                              : CUBLAS_STATUS_NOT_SUPPORTED;
+                                 });
     detail::CublasLt::destroy(p);
     EXPECT_EQ(algorithm.is_tall_kernel, offers);
     EXPECT_EQ(std::filesystem::exists(file) && choice() == "gpuopt tall 1",
@@ -416,6 +423,21 @@ TEST_F(TallChoice, IsRefusedWhereItDoesNotTakeTheCall) {
                                 "it; remove the file"))
         << error;
   }
+}
+
+// Such a call would share the choice of gemm_relu, but it is compiled without
+// the kernel.
+TEST_F(TallChoice, IsNotOfferedToOptionsAlone) {
+  Context ctx;
+  OnDevice<f16> a(x.a), b(x.b), c(x.added.size());
+  const GemmShape s = shape(kM, kN, kK, true);
+  EXPECT_EQ(::error_of([&] {
+              gemm(ctx, s, a.data, b.data, c.data,
+                   {.epilogue = Epilogue::Relu});
+            }),
+            "gemm: the options have epilogue 3, and the call is compiled for "
+            "epilogue 0; call the function that is named after the epilogue, "
+            "such as gemm_relu");
 }
 
 TEST_F(TallChoice, IsRefusedIfItIsUnknown) {

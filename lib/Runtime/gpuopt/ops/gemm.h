@@ -225,9 +225,8 @@ void gemm_gelu(Context &ctx, const GemmShape &shape, const T *a, const T *b,
                PointerOrNull<const T> bias, T *c, PointerOrNull<T> input) {
   GemmOptions o;
   o.bias = bias;
-  o.epilogue = Epilogue::Gelu;
   o.aux = input;
-  gemm(ctx, shape, a, b, c, o);
+  detail::gemm_with<Epilogue::Gelu>(ctx, shape, a, b, c, o);
 }
 
 // C = A B * gelu'(input), and `sums` has the sums of C's columns unless it is
@@ -237,10 +236,9 @@ void gemm_gelu_backward(Context &ctx, const GemmShape &shape, const T *a,
                         const T *b, const T *input, T *c,
                         PointerOrNull<T> sums) {
   GemmOptions o;
-  o.epilogue = Epilogue::GeluGradient;
   o.aux = const_cast<T *>(input);
   o.sums = sums;
-  gemm(ctx, shape, a, b, c, o);
+  detail::gemm_with<Epilogue::GeluGradient>(ctx, shape, a, b, c, o);
 }
 
 // C = A B, and `sums` has the sums of A's rows, in C's type. A's columns lie

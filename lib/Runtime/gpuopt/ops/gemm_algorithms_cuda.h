@@ -31,7 +31,7 @@ namespace detail {
 // nvcc 13.0 breaks on a std::vector of cublasLtMatmulAlgo_t, a struct that only
 // a typedef gives a name.
 struct ProductAlgorithm {
-  cublasLtMatmulAlgo_t value;
+  cublasLtMatmulAlgo_t value{};
   bool is_tall_kernel = false;
 };
 
@@ -48,6 +48,8 @@ struct LtProduct {
 struct ProductKey {
   GemmShape shape;
   int64_t operand_type, result_type; // cudaDataType_t
+  // A product adds to its result, too, where the result takes the place of the
+  // matrix that is added.
   static constexpr int64_t kAddsNothing = 0, kAddsToResult = 1, kAddsMatrix = 2;
   int64_t allows_tf32, adds;
   int64_t epilogue; // cublasLtEpilogue_t
@@ -186,8 +188,8 @@ inline bool read_hex(const std::string &text, cublasLtMatmulAlgo_t &algorithm) {
   return true;
 }
 
-// What a record calls the kernel for tall products. Another number stands for
-// other bits.
+// What a record calls the kernel for tall products. The number rises when the
+// kernel is changed so that it computes other bits.
 constexpr const char *kTallKernelChoice = "gpuopt tall 1";
 
 inline std::string choice_of(const ProductAlgorithm &algorithm) {
@@ -232,13 +234,12 @@ inline ProductAlgorithm accepted(const AutotuneRecord &record,
 
 // The record's choice, or the fastest, which goes into the record; the
 // heuristic's first where there is no record or nothing can be timed. A product
-// that adds to its result is not timed: each run would add once more. Where it
-// adds to another matrix, only a call whose result takes the place of that
-// matrix cannot be repeated.
-inline ProductAlgorithm
-choose_algorithm(Context &ctx, cublasLtHandle_t handle, const LtProduct &p,
-                 const ProductKey &key, bool offers_tall_kernel,
-                 bool can_repeat, const ProductRun &run) {
+// that adds to its result is not timed: each run would add once more.
+inline ProductAlgorithm choose_algorithm(Context &ctx, cublasLtHandle_t handle,
+                                         const LtProduct &p,
+                                         const ProductKey &key,
+                                         bool offers_tall_kernel,
+                                         const ProductRun &run) {
   std::vector<ProductAlgorithm> algorithms = algorithms_for(handle, p, key);
   const ProductAlgorithm favourite = algorithms.front();
   AutotuneRecord *record = ctx.autotune_record();
@@ -248,7 +249,7 @@ choose_algorithm(Context &ctx, cublasLtHandle_t handle, const LtProduct &p,
                         "cuBLASLt " + std::to_string(cublasLtGetVersion())),
                     call = description_of(key);
   const std::string *choice = record->find(machine, call);
-  if (!choice && can_repeat && record->is_kept() && !is_capturing(ctx)) {
+  if (!choice && record->is_kept() && !is_capturing(ctx)) {
     if (offers_tall_kernel)
       algorithms.push_back({{}, true});
     if (const ProductAlgorithm *fastest =

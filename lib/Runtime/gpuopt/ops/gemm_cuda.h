@@ -154,9 +154,9 @@ ProductKey key_of(Context &ctx, const GemmShape &s, const T *a, const T *b,
           cuda_type<T>(),
           cuda_type<C>(),
           ctx.allows_tf32 && std::is_same_v<T, float>,
-          o.added       ? ProductKey::kAddsMatrix
-          : o.beta != 0 ? ProductKey::kAddsToResult
-                        : ProductKey::kAddsNothing,
+          o.beta != 0 || (o.added && o.added == c) ? ProductKey::kAddsToResult
+          : o.added                                ? ProductKey::kAddsMatrix
+                                                   : ProductKey::kAddsNothing,
           epilogue_of(o),
           bias ? alignment_of(bias) : 0,
           aux ? alignment_of(aux) : 0,
@@ -166,11 +166,12 @@ ProductKey key_of(Context &ctx, const GemmShape &s, const T *a, const T *b,
           int64_t(ctx.workspace_bytes())};
 }
 
-// The kernel for tall products with an epilogue. It is compiled for the
-// epilogues of calls that name theirs.
+// Whether calls with this epilogue and these types are compiled with the kernel
+// for tall products.
 template <Epilogue Named, class T, class C>
 constexpr bool kHasTallKernel =
-    Named != Epilogue::None && sizeof(T) == 2 && std::is_same_v<T, C>;
+    (Named == Epilogue::Relu || Named == Epilogue::ReluGradient) &&
+    sizeof(T) == 2 && std::is_same_v<T, C>;
 
 // One call of cublasLtMatmul: C = epilogue(alpha * A B + beta * C), or with
 // another matrix in place of beta * C. Or one of the kernel for tall products.
@@ -189,9 +190,6 @@ struct LtCall {
              has_tall_kernel(ctx.library<TallDevice>(), shape, options);
     return false;
   }
-
-  // Whether a second run would compute the same again.
-  bool can_repeat() const { return options.beta == 0 && options.added != c; }
 
   cublasStatus_t run(Context &ctx, const LtProduct &p,
                      const ProductAlgorithm &algorithm) const {
@@ -224,13 +222,18 @@ void lt_gemm(Context &ctx, const GemmShape &s, const T *a, const T *b, C *c,
   const std::string content = content_of(key);
   auto found = lt.by_content.find(content);
   if (found == lt.by_content.end()) {
-    found = lt.by_content.emplace(content, make_product<T, C>(key, o)).first;
-    LtProduct &p = found->second;
-    p.algorithm = choose_algorithm(
-        ctx, lt.handle, p, key, call.offers_tall_kernel(ctx, key),
-        call.can_repeat(), [&](const ProductAlgorithm &algorithm) {
-          return call.run(ctx, p, algorithm);
-        });
+    LtProduct p = make_product<T, C>(key, o);
+    try {
+      p.algorithm = choose_algorithm(ctx, lt.handle, p, key,
+                                     call.offers_tall_kernel(ctx, key),
+                                     [&](const ProductAlgorithm &algorithm) {
+                                       return call.run(ctx, p, algorithm);
+                                     });
+    } catch (...) {
+      CublasLt::destroy(p);
+      throw;
+    }
+    found = lt.by_content.emplace(content, p).first;
   }
   const LtProduct &p = found->second;
   set_pointers(p, o);
@@ -273,11 +276,18 @@ void lt_batches(Context &ctx, const GemmShape &s, const T *a, const T *b, C *c,
 
 } // namespace detail
 
-// `Named` is the options' epilogue where the caller knows it when it is
-// compiled.
+// `Named` is the options' epilogue, which decides what the call is compiled
+// with. gemm_with sets both.
 template <Epilogue Named = Epilogue::None, class T, class C>
 void gemm(Context &ctx, const GemmShape &shape, const T *a, const T *b, C *c,
           GemmOptions o = {}) {
+  if (o.epilogue != Named)
+    throw Error("gemm: the options have epilogue " +
+                std::to_string(int64_t(o.epilogue)) +
+                ", and the call is compiled for epilogue " +
+                std::to_string(int64_t(Named)) +
+                "; call the function that is named after the epilogue, such "
+                "as gemm_relu");
   GemmShape s = simplified(shape);
   if (s.batch[0] * s.batch[1] * s.m * s.n == 0)
     return;

@@ -28,17 +28,20 @@ constexpr int kTallHalves = kTallColumns / kSwizzledColumns;
 // A warp has two parts of A, one of which is on its way while the other is
 // multiplied.
 constexpr int kTallRing = 2;
-// How many warps have the registers for a strip.
-constexpr int kMostTallWarps = 8;
+// A multiprocessor has the registers for the strips of this many warps.
+constexpr int kMaxTallWarps = 8;
 
 // Returns how many parts of A a strip has, where sums have k elements. Elements
-// that a sum does not have are zero.
-HOST_DEVICE constexpr int tall_parts(int64_t k) {
-  return int((k + kSwizzledColumns - 1) / kSwizzledColumns);
+// that a sum does not have are zero. Int is int64_t where k is any number, and
+// int where the kernel has been found to take it.
+template <class Int>
+HOST_DEVICE constexpr Int tall_parts(Int k) {
+  return (k + kSwizzledColumns - 1) / kSwizzledColumns;
 }
 // Shared memory has B first, then the bias, then what each warp needs. These
 // are the sizes in elements, and their sum in bytes.
-HOST_DEVICE constexpr int tall_weights(int parts) {
+template <class Int>
+HOST_DEVICE constexpr Int tall_weights(Int parts) {
   return parts * kTallColumns * kSwizzledColumns;
 }
 constexpr int kTallMaskElements = kTallRows * kTallColumns / 16;
@@ -254,14 +257,15 @@ DEVICE uint4 finish_strip(const TallSums &sums, T *result, const T *bias,
 
 // ---- Strips ----------------------------------------------------------------
 
-// What a warp has in shared memory, and how it gets there.
+// Holds what a warp has in shared memory, and copies it there.
 template <Epilogue E, class T>
 struct TallWarp {
   const TallOperands<T> &p;
   const int first_column, step; // from one strip of the warp to its next
   T *ring, *result;
   uint32_t *mask;
-  int strip, part = 0, number = 0; // of A that is copied next
+  // The part of A that is copied next, and its place in the ring.
+  int strip, part = 0, number = 0;
 
   DEVICE TallWarp(const TallOperands<T> &p, T *memory, int first_column,
                   int strip, int step)
@@ -287,6 +291,7 @@ struct TallWarp {
                     part * kSwizzledColumns,
                 p.a_stride, rows_from(strip), p.k - part * kSwizzledColumns);
     ptx::cp_async_commit();
+    static_assert(kTallRing == 2);
     number = 1 - number;
     if (++part == tall_parts(p.k)) {
       part = 0;
@@ -334,10 +339,11 @@ struct TallWarp {
 };
 
 // Groups of copies are waited for in the order in which they begin: the parts
-// of A, two of which are ahead of the one that is multiplied, and behind the
-// second part of a strip what is added to that strip.
+// of A, and behind the second part of a strip what is added to that strip. Two
+// parts have begun before the first is waited for. While a part is multiplied,
+// the next one is on its way.
 template <class T, Epilogue E, bool ByColumns>
-KERNEL void LAUNCH_BOUNDS(32 * kMostTallWarps, 1) tall_gemm(TallOperands<T> p) {
+KERNEL void LAUNCH_BOUNDS(32 * kMaxTallWarps, 1) tall_gemm(TallOperands<T> p) {
   const int parts = tall_parts(p.k);
   const int first_column = int(blockIdx.x) % p.column_tiles * kTallColumns;
   const int warp = int(threadIdx.x) / 32, warps = int(blockDim.x) / 32;
@@ -354,7 +360,6 @@ KERNEL void LAUNCH_BOUNDS(32 * kMostTallWarps, 1) tall_gemm(TallOperands<T> p) {
   mine.copy_added(first);
   ptx::cp_async_wait<3>(); // B
   __syncthreads();
-  int number = 0;
   for (int strip = first; mine.exists(strip); strip += step) {
     TallSums sums;
     UNROLL
@@ -367,12 +372,12 @@ KERNEL void LAUNCH_BOUNDS(32 * kMostTallWarps, 1) tall_gemm(TallOperands<T> p) {
       else
         ptx::cp_async_wait<1>();
       __syncwarp();
-      add_part<ByColumns>(sums, mine.ring + number * kTallPart,
+      // The next copy will write to the place of the part that is multiplied.
+      add_part<ByColumns>(sums, mine.ring + mine.number * kTallPart,
                           weights +
                               part * kSwizzledColumns *
                                   (ByColumns ? kTallColumns : kSwizzledColumns),
                           parts * kSwizzledColumns * kSwizzledColumns);
-      number = 1 - number;
       __syncwarp();
       mine.copy_next_part();
     }
@@ -390,7 +395,7 @@ KERNEL void LAUNCH_BOUNDS(32 * kMostTallWarps, 1) tall_gemm(TallOperands<T> p) {
 
 // ---- Launches --------------------------------------------------------------
 
-// What has to be known of the GPU.
+// The properties of the GPU that a launch depends on.
 struct TallDevice {
   TallDevice() {
     int device = 0;
@@ -403,19 +408,22 @@ struct TallDevice {
   int multiprocessors;
   size_t shared_bytes;
 
-  // How many warps a block has, whose columns of B are beside them: as many as
-  // keep all four parts of a multiprocessor equally busy. Zero if there is no
-  // room.
+  // Returns how many warps a block has: a multiple of four, so that all four
+  // parts of a multiprocessor are equally busy. Returns 0 if shared memory is
+  // too small for four warps and the block's columns of B.
   int warps(int64_t k) const {
-    for (int warps = kMostTallWarps; warps > 0; warps -= 4)
+    for (int warps = kMaxTallWarps; warps > 0; warps -= 4)
       if (tall_bytes(k, warps) <= shared_bytes)
         return warps;
     return 0;
   }
 };
 
-// Whether the kernel takes a product of f16 or of bf16: one matrix of rows, and
-// vectors of 16 bytes everywhere.
+// Returns whether the kernel takes a product of f16 or of bf16. There has to be
+// one matrix of rows, and all rows have to begin at vectors of 16 bytes if the
+// matrices do. Calls of gemm offer the kernel for Epilogue::Relu and
+// Epilogue::ReluGradient alone. It takes Epilogue::None as well, but only tests
+// compile it for that.
 inline bool has_tall_kernel(const TallDevice &device, const GemmShape &s,
                             const GemmOptions &o) {
   const bool has_rows = s.batch[0] * s.batch[1] == 1 && s.a_k == 1 &&
@@ -431,11 +439,12 @@ inline bool has_tall_kernel(const TallDevice &device, const GemmShape &s,
          s.m / kTallRows < INT32_MAX / 2 && device.warps(s.k) > 0;
 }
 
-// Whether a product has so many rows that B, which each block reads first, is
-// little in comparison. Others are left to cuBLASLt without being timed.
+// Returns whether a product has so many rows that B, which each block reads
+// first, is little in comparison. Others are left to cuBLASLt without being
+// timed.
 inline bool is_tall(const GemmShape &s) {
-  constexpr int64_t kFewRows = 1024;
-  return s.m >= kFewRows && s.m >= 4 * s.n;
+  constexpr int64_t kMinRows = 1024;
+  return s.m >= kMinRows && s.m >= 4 * s.n;
 }
 
 // Computes a product for which there is a kernel.
@@ -462,11 +471,11 @@ void launch_tall_gemm(Context &ctx, const TallDevice &device,
                                  int(mask_words(s.n))};
   const int warps = device.warps(s.k);
   const int64_t rows = int64_t(warps) * kTallRows;
-  const int64_t streams =
+  const int64_t row_blocks =
       std::max<int64_t>(1, std::min(device.multiprocessors / column_tiles,
                                     (s.m + rows - 1) / rows));
   launch_with_memory(
-      ctx, column_tiles * streams, 32 * warps, tall_bytes(s.k, warps),
+      ctx, column_tiles * row_blocks, 32 * warps, tall_bytes(s.k, warps),
       by_columns ? tall_gemm<T, E, true> : tall_gemm<T, E, false>, operands);
 }
 
