@@ -60,6 +60,23 @@ static LogicalResult verifyPlace(BufferOp buffer, device::MemoryOp memory) {
   return success();
 }
 
+/// Checks (I2) for when a buffer holds something: always, or in some calls of a
+/// step.
+static LogicalResult verifyLife(BufferOp buffer) {
+  bool isOfStep = buffer.getKind() == BufferKind::Arena || isOnHost(buffer);
+  if (!isOfStep && !buffer.getLiveFrom())
+    return success();
+  if (!buffer.getLiveFrom() || !buffer.getStep())
+    return buffer.emitOpError("expects the calls of a step in which it lives, "
+                              "as 'live 0 to 1 in @step'");
+  if ((int64_t)*buffer.getLiveFrom() < (int64_t)*buffer.getLiveTo())
+    return success();
+  return buffer.emitOpError("expects to live from one call to a later one, but "
+                            "lives ")
+         << (int64_t)*buffer.getLiveFrom() << " to "
+         << (int64_t)*buffer.getLiveTo();
+}
+
 /// Checks (I2) for each buffer with all others; they come in the order of their
 /// offsets.
 static LogicalResult verifyApart(SmallVector<BufferOp> buffers) {
@@ -98,6 +115,8 @@ class VerifyDevice : public gpuopt::impl::VerifyDeviceBase<VerifyDevice> {
         isValid &= succeeded(verifyColumn(column, symbols));
       else if (auto launch = dyn_cast<device::LaunchOp>(op))
         isValid &= succeeded(verifyLaunch(launch, symbols));
+      else if (auto copy = dyn_cast<device::CopyOp>(op))
+        isValid &= succeeded(verifyCopy(copy, symbols));
     });
     if (!isValid)
       signalPassFailure();
@@ -119,7 +138,8 @@ class VerifyDevice : public gpuopt::impl::VerifyDeviceBase<VerifyDevice> {
              << memories.size();
     SmallVector<BufferOp> buffers(getOperation().getOps<BufferOp>());
     for (BufferOp buffer : buffers)
-      if (failed(verifyPlace(buffer, memories[0])))
+      if (failed(verifyPlace(buffer, memories[0])) ||
+          failed(verifyLife(buffer)))
         return failure();
     return verifyApart(buffers);
   }
@@ -136,6 +156,25 @@ class VerifyDevice : public gpuopt::impl::VerifyDeviceBase<VerifyDevice> {
     return op->emitOpError("expects an element of the ")
            << count << " of @" << buffer.getSymName() << ", but got "
            << element;
+  }
+
+  /// Checks that a copy that no loop makes ends within both buffers.
+  static LogicalResult verifyCopy(device::CopyOp copy,
+                                  SymbolTable &symbols) { // (I3)
+    for (Value pointer : {copy.getSource(), copy.getTarget()}) {
+      auto address = pointer.getDefiningOp<device::AddressOp>();
+      auto buffer =
+          address ? symbols.lookup<BufferOp>(address.getBuffer()) : BufferOp();
+      if (!buffer)
+        continue; // of a loop, or told already
+      int64_t count = copy.getCount(), most = buffer.getElementsInMemory() -
+                                              (int64_t)address.getElements();
+      if (count < 0 || count > most)
+        return copy.emitOpError("expects to copy 0 to ")
+               << most << " elements, which @" << buffer.getSymName()
+               << " has there, but got " << count;
+    }
+    return success();
   }
 
   /// Returns whether an iteration skips all calls that use a column, so that

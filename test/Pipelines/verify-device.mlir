@@ -175,3 +175,36 @@ module {
     }
   }
 }
+
+// -----
+
+module {
+  device.memory persistent 1280 arena 512
+  // expected-error @below {{expects the calls of a step in which it lives, as 'live 0 to 1 in @step'}}
+  device.buffer @a arena at 1280 : tensor<64xf32> {origin = "a"}
+}
+
+// -----
+
+module {
+  device.memory persistent 1280 arena 512
+  // expected-error @below {{expects to live from one call to a later one, but lives 3 to 1}}
+  device.buffer @a arena at 1280 : tensor<64xf32> live 3 to 1 in @micro_step {origin = "a"}
+}
+
+// -----
+
+module {
+  device.memory persistent 1280 arena 512
+  device.buffer @a arena at 1280 : tensor<4xf32> live 0 to 2 in @micro_step {origin = "a"}
+  device.buffer @b arena at 1536 : tensor<8xf32> live 0 to 2 in @micro_step {origin = "b"}
+  device.step @micro_step micro {
+    %0 = device.address @a + 1 : !device.ptr<f32>
+    %1 = device.address @b : !device.ptr<f32>
+    device.copy %1 to %0 count 3 : !device.ptr<f32>, !device.ptr<f32>
+    // expected-error @below {{expects to copy 0 to 3 elements, which @a has there, but got 4}}
+    device.copy %1 to %0 count 4 : !device.ptr<f32>, !device.ptr<f32>
+    // expected-error @below {{expects to copy 0 to 8 elements, which @b has there, but got -4}}
+    device.copy %1 to %0 count -4 : !device.ptr<f32>, !device.ptr<f32>
+  }
+}

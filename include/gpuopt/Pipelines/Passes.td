@@ -95,8 +95,9 @@ def VerifyDevice : VerifyPass<"device"> {
     - (I1) Nothing is left but the device dialect and the variables.
     - (I2) Each buffer lies, aligned, within its part of the allocation or of the
       host's memory, and overlaps no other that lives at the same time in the
-      same step.
-    - (I3) Each address is within a buffer.
+      same step. What lies in the arena or on the host says in which calls of a
+      step it lives.
+    - (I3) Each address is within a buffer, and so are the elements of a copy.
     - (I4) Each launch names a kernel and has as many pointers as that kernel has.
       If two of them point into one buffer, both are only read, or the kernel
       knows that they are aliased.

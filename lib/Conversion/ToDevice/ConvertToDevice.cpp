@@ -86,8 +86,10 @@ private:
     for (Operation &op : block) {
       if (!canLower(&op) && !isa<nn::YieldOp>(op))
         return op.emitOpError(
-            "cannot be converted to the device dialect; run nn-decompose, "
-            "kernels-form-clusters and kernels-materialize-views before");
+            "cannot be converted to the device dialect; run the passes of "
+            "gpuopt-to-memory before, of which nn-decompose, "
+            "train-insert-loss-scaling, kernels-form-clusters and "
+            "kernels-materialize-views replace ops");
       if (isViewOp(&op) && !viewOf(op.getResult(0)))
         return op.emitOpError(
             "has a result that is no view of its operand's memory; run "

@@ -42,9 +42,9 @@ train.step @changes evaluate ("x" %x: tensor<2x8x16xf16>, "v" %v: tensor<2x8x136
   %2, %3 = nn.attention %x, %x, %x scale -0.25 : tensor<2x8x16xf16>, tensor<2x8x16xf16>, tensor<2x8x16xf16>
   %4, %5 = nn.attention %x, %x, %x mask %seen scale 0.25
       : tensor<2x8x16xf16>, tensor<2x8x16xf16>, tensor<2x8x16xf16>, tensor<8x8xi1>
-  train.output "0", %0 : tensor<2x8x136xf16>
-  train.output "2", %2 : tensor<2x8x16xf16>
-  train.output "4", %4 : tensor<2x8x16xf16>
+  train.output "changed", %0 : tensor<2x8x136xf16>
+  train.output "changed_2", %2 : tensor<2x8x16xf16>
+  train.output "changed_4", %4 : tensor<2x8x16xf16>
 }
 
 // Rows that are not aligned have kernels of their own: rows that have no

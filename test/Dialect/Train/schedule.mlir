@@ -11,10 +11,14 @@
 // RUN: not gpuopt-opt %s --pass-pipeline='builtin.module(train-schedule{memory-budget=6655 device=h200})' -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHOLE
 // RUN: gpuopt-opt %s --pass-pipeline='builtin.module(train-schedule{memory-budget=6656 device=h200})' | FileCheck %s
 // RUN: not gpuopt-opt %s --pass-pipeline='builtin.module(train-schedule{activation-budget=2047 device=h200})' -o /dev/null 2>&1 | FileCheck %s --check-prefix=UNMET
+// RUN: not gpuopt-opt %s --pass-pipeline='builtin.module(train-schedule{activation-budget=2560 device=h200},train-schedule{activation-budget=2048 device=h200},train-schedule{activation-budget=2048 device=h200})' -o /dev/null 2>&1 | FileCheck %s --check-prefix=TWICE
 // RUN: echo '{"base": "host", "f32ProductsPerSecond": 1e8, "tf32ProductsPerSecond": 1e9}' > %t.json
 // RUN: gpuopt-opt %s --pass-pipeline='builtin.module(train-schedule{activation-budget=2048 device=%t.json})' | FileCheck %s --check-prefix=FP32
 // RUN: gpuopt-opt %s --pass-pipeline='builtin.module(train-schedule{activation-budget=2048 device=%t.json tf32})' | FileCheck %s --check-prefix=TF32
 
+// What is computed again is work of the step by then. A budget that the step keeps
+// within anyway has changed nothing.
+// TWICE: error: 'train.step' op has a schedule already, which has put 'train.recompute' into it; run train-schedule once, with the budget that holds
 // Without a search for it, the smallest budget is not told.
 // PLAIN: error: activation budget 1024 B cannot be met: the proven lower limit is 2048 B; the largest
 // Any plan will do, dear or not; nobody looks for a bound.

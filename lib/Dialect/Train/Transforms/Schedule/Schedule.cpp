@@ -70,6 +70,12 @@ private:
   }
 
   LogicalResult scheduleOne(StepOp step, const DeviceModel &model) {
+    for (Operation &op : step.getBody().front())
+      if (isa<RecomputeOp, OffloadOp>(op))
+        return step.emitOpError("has a schedule already, which has put '")
+               << op.getName()
+               << "' into it; run train-schedule once, with the budget that "
+                  "holds";
     auto result = scheduleStep(
         step, model,
         {arenaBudgetOf(memoryBudget, activationBudget, persistentBytes), effort,
