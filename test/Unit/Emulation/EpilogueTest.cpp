@@ -3,6 +3,7 @@
 // stand-in.
 #include "Machine.h"
 
+#include "../Runtime/Values.h"
 #include "gpuopt/ops/gemm.h"
 
 #include <cmath>
@@ -23,16 +24,6 @@ GemmShape shape(bool transposes_b) {
   s.b_k = transposes_b ? 1 : kN, s.b_n = transposes_b ? kK : 1;
   s.c_m = kN, s.c_n = 1;
   return s;
-}
-
-template <class T>
-T narrow(float x) {
-  if constexpr (std::is_same_v<T, f16>)
-    return narrow_f16(x);
-  else if constexpr (std::is_same_v<T, bf16>)
-    return narrow_bf16(x);
-  else
-    return x;
 }
 
 // The relative error of one rounding to T.

@@ -2,6 +2,7 @@
 // and dynamic shared memory.
 #include "Machine.h"
 
+#include "../Runtime/Values.h"
 #include "gpuopt/kernels/ptx_cuda.h"
 #include "gpuopt/kernels/types.h"
 
@@ -51,13 +52,7 @@ __global__ void multiply(const T *a, const T *b, const float *c, float *d) {
 // Small integers, so that each sum is exact.
 template <class T>
 T number(int i) {
-  const auto x = float((i * 7 + i / 5) % 13 - 6);
-  if constexpr (std::is_same_v<T, gpuopt::f16>)
-    return gpuopt::narrow_f16(x);
-  else if constexpr (std::is_same_v<T, gpuopt::bf16>)
-    return gpuopt::narrow_bf16(x);
-  else
-    return x;
+  return gpuopt::narrow<T>(float((i * 7 + i / 5) % 13 - 6));
 }
 template <class T>
 std::vector<T> numbers(int n) {

@@ -3,6 +3,7 @@
 #include "Machine.h"
 
 #include "../Runtime/Files.h"
+#include "../Runtime/Values.h"
 #include "gpuopt/ops/gemm.h"
 
 #include <array>
@@ -21,14 +22,6 @@ GemmShape shape(int64_t m, int64_t n, int64_t k, bool by_columns) {
   s.a_m = k, s.c_m = n;
   s.b_k = by_columns ? 1 : n, s.b_n = by_columns ? k : 1;
   return s;
-}
-
-template <class T>
-T narrow(float x) {
-  if constexpr (std::is_same_v<T, f16>)
-    return narrow_f16(x);
-  else
-    return narrow_bf16(x);
 }
 
 template <class T>

@@ -2,6 +2,7 @@
 // that forgets a step of theirs is told.
 #include "Machine.h"
 
+#include "../Runtime/Values.h"
 #include "gpuopt/kernels/warpgroup_cuda.h"
 
 #include <cmath>
@@ -18,14 +19,6 @@ constexpr size_t kTileBytes = kRows * kColumns * sizeof(f16);
 
 // Small integers, so that each sum is exact.
 float number(int i) { return float((i * 7 + i / 5) % 13 - 6); }
-
-template <class T>
-T narrow(float x) {
-  if constexpr (std::is_same_v<T, f16>)
-    return narrow_f16(x);
-  else
-    return narrow_bf16(x);
-}
 
 // Which step a kernel leaves out.
 enum class Without { Nothing, Fence, Barrier, Arrival, Wait };

@@ -1,4 +1,4 @@
-// Random tensors for the runtime's tests.
+// Numbers and random tensors for the runtime's tests.
 #pragma once
 
 #include "gpuopt/kernels/types.h"
@@ -9,18 +9,24 @@
 
 namespace gpuopt {
 
+// A number, rounded to T.
+template <class T>
+T narrow(float x) {
+  if constexpr (std::is_same_v<T, f16>)
+    return narrow_f16(x);
+  else if constexpr (std::is_same_v<T, bf16>)
+    return narrow_bf16(x);
+  else
+    return T(x);
+}
+
 template <class T>
 std::vector<T> random_values(size_t n, unsigned seed) {
   std::mt19937 generator(seed);
   std::uniform_real_distribution<float> uniform(-1, 1);
   std::vector<T> v(n);
   for (T &x : v)
-    if constexpr (std::is_same_v<T, f16>)
-      x = narrow_f16(uniform(generator));
-    else if constexpr (std::is_same_v<T, bf16>)
-      x = narrow_bf16(uniform(generator));
-    else
-      x = T(uniform(generator));
+    x = narrow<T>(uniform(generator));
   return v;
 }
 
