@@ -135,7 +135,7 @@ def test_probabilities(model, tmp_path):
 
 def test_logits_in_chunks(model, tmp_path):
     """The logits never exist whole, and the metrics are the same."""
-    *_, result, outputs, labels = train(model, tmp_path, words, dict(eval_metrics="accuracy,top_3_accuracy", loss_chunks=4))
+    *_, result, outputs, labels = train(model, tmp_path, words, dict(eval_metrics="accuracy,top_3_accuracy", loss_chunks=3))
     logits, labels = outputs[0].numpy().reshape(-1, CLASSES), labels.reshape(-1)
     logits, labels = logits[labels != -100], labels[labels != -100]
     last = result.evaluations[-1]

@@ -12,7 +12,7 @@ from training import Trainer, gradients_of, train_torch
 from variants import variants
 
 # After a plus: flags of the compiler.
-QUICK = ["gpt2-small+loss_chunks=4", "bert-small", "gpt2-small-sdpa+attention=fused", "resnet18-small", "unet-small"]
+QUICK = ["gpt2-small+loss_chunks=3", "bert-small", "gpt2-small-sdpa+attention=fused", "resnet18-small", "unet-small"]
 FULL = ["mlp", "cnn", "gpt2-small", "bert-small+loss_chunks=2", "bert-small-sdpa+attention=fused", "gpt2", "bert", "resnet18", "resnet50-small-double"]
 STEPS = {"gpt2": 3, "bert": 3, "resnet18": 5}
 

@@ -1,5 +1,8 @@
 // RUN: gpuopt-opt %s --train-build-step=loss-chunks=2 --canonicalize --cse | FileCheck %s
 // RUN: gpuopt-opt %s --train-build-step --canonicalize --cse | FileCheck %s --check-prefix=WHOLE
+// RUN: gpuopt-opt %s --train-build-step=loss-chunks=3 --canonicalize --cse | FileCheck %s --check-prefix=UNEVEN
+// RUN: gpuopt-opt %s --train-build-step=loss-chunks=9 | grep -c "nn.cross_entropy %" | FileCheck %s --check-prefix=ROWS
+// RUN: gpuopt-opt %S/Inputs/merged-rows.mlir --train-build-step=loss-chunks=3 --canonicalize --cse | FileCheck %s --check-prefix=MERGED
 // RUN: gpuopt-opt %S/Inputs/large-logits.mlir --train-build-step | grep -c "nn.cross_entropy %" | FileCheck %s --check-prefix=F32
 // RUN: gpuopt-opt %S/Inputs/large-logits.mlir --train-build-step=half-logits=true | grep -c "nn.cross_entropy %" | FileCheck %s --check-prefix=HALF
 // RUN: gpuopt-opt %S/Inputs/large-logits.mlir --train-build-step="half-logits=true loss-chunk-bytes=268435456" | grep -c "nn.cross_entropy %" | FileCheck %s --check-prefix=SMALL
@@ -28,14 +31,32 @@
 // WHOLE-NOT: nn.cross_entropy
 // WHOLE-LABEL: train.step @evaluate
 
-// Logits of 2.5 GiB in f32 are four chunks of up to 1 GiB; in half precision they
-// are two. Both steps have them.
-// F32: 8
-// HALF: 4
+// Four rows in three chunks: the first has one more.
+// UNEVEN-LABEL: train.step @micro_step
+// UNEVEN: nn.slice %[[X:.*]] [0, 0] [2, 8] [1, 1]
+// UNEVEN: nn.slice %[[X]] [2, 0] [1, 8] [1, 1]
+// UNEVEN: nn.slice %[[X]] [3, 0] [1, 8] [1, 1]
+// UNEVEN: nn.concat {{.*}} : tensor<2x1xf32>, tensor<1x1xf32>, tensor<1x1xf32>
 
-// 1.25 GiB in chunks of up to 256 MiB: no fewer than eight have them and divide
-// the rows.
-// SMALL: 16
+// No more chunks than there are rows, in both steps.
+// ROWS: 8
+
+// Twelve rows that are four samples of three: a chunk is of whole samples, since
+// the product has rows of samples.
+// MERGED-LABEL: train.step @micro_step
+// MERGED-NOT: tensor<4x3x16xf32>
+// MERGED: nn.slice %[[X:.*]] [0, 0, 0] [2, 3, 8] [1, 1, 1]
+// MERGED: nn.slice %[[X]] [2, 0, 0] [1, 3, 8] [1, 1, 1]
+// MERGED: nn.slice %[[X]] [3, 0, 0] [1, 3, 8] [1, 1, 1]
+// MERGED: nn.concat {{.*}} : tensor<6x1xf32>, tensor<3x1xf32>, tensor<3x1xf32>
+
+// Logits of 2.44 GiB in f32 are two chunks of up to 1.25 GiB; in half precision
+// they are one. Both steps have them.
+// F32: 4
+// HALF: 2
+
+// 1.22 GiB in chunks of up to 256 MiB are five.
+// SMALL: 10
 
 train.variable @w parameter : tensor<16x8xf32>
 train.variable @b parameter : tensor<16xf32>

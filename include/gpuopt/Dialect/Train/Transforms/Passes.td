@@ -53,7 +53,7 @@ def BuildStep : Pass<"train-build-step", "::mlir::ModuleOp"> {
     Option<"diceSmooth", "dice-smooth", "double", "1e-5", "what dice adds above and below the fraction">,
     Option<"lossChunkCount", "loss-chunks", "int64_t", "0",
            "chunks of rows in which product and cross entropy run; 0: enough to keep logits below `loss-chunk-bytes`">,
-    Option<"lossChunkBytes", "loss-chunk-bytes", "int64_t", "int64_t(1) << 30",
+    Option<"lossChunkBytes", "loss-chunk-bytes", "int64_t", "int64_t(5) << 28",
            "most bytes of the logits of a chunk, unless 16 chunks have more">,
     Option<"halfLogits", "half-logits", "bool", "false", "an element of the logits will take two bytes">,
     Option<"optimizer", "optimizer", "std::string", "\"adamw\"",

@@ -495,7 +495,7 @@ private:
     if (measured.isEmpty())
       return;
     TensorBuilder b(NameLoc::get(builder.getStringAttr("metrics")), builder);
-    int64_t chunks =
+    SmallVector<LossChunk> chunks =
         lossChunks(outputLosses.first().options.kind, output, chunkOptions());
     buildEvaluationOutputs(b, measured, output, labelsOf(step).front(), chunks);
   }

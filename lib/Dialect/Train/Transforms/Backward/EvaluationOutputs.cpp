@@ -99,7 +99,7 @@ static Value ranksOf(TensorBuilder &b, const Classes &c, Value labels) {
 void gpuopt::train::buildEvaluationOutputs(TensorBuilder &b,
                                            const EvaluationOutputs &outputs,
                                            Value logits, Value labels,
-                                           int64_t chunks) {
+                                           ArrayRef<LossChunk> chunks) {
   if (outputs.logits)
     b.create<OutputOp>("metrics.logits", logits);
   if (!outputs.predictions && !outputs.ranks)
@@ -111,11 +111,11 @@ void gpuopt::train::buildEvaluationOutputs(TensorBuilder &b,
         labelsType(LossKind::CrossEntropy, b.type(logits)).getShape());
     b.create<OutputOp>("metrics.labels", labels);
   }
-  int64_t size = TensorBuilder::shape(logits)[0] / chunks;
   SmallVector<Value> predictions, ranks;
-  for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+  for (LossChunk chunk : chunks) {
     auto rows = [&](Value value) {
-      return chunks == 1 ? value : sliceRows(b, value, chunk * size, size);
+      return chunks.size() == 1 ? value
+                                : sliceRows(b, value, chunk.from, chunk.size);
     };
     Classes classes(b, rows(logits));
     if (outputs.predictions)

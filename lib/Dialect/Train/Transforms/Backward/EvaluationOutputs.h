@@ -37,7 +37,7 @@ std::string findEvaluationOutputs(llvm::ArrayRef<std::string> metrics,
 void buildEvaluationOutputs(nn::TensorBuilder &b,
                             const EvaluationOutputs &outputs,
                             mlir::Value logits, mlir::Value labels,
-                            int64_t chunks);
+                            llvm::ArrayRef<LossChunk> chunks);
 
 } // namespace gpuopt::train
 

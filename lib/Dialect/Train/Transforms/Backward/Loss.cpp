@@ -200,8 +200,9 @@ static Value lossesOfRows(TensorBuilder &b, const LossOptions &options,
                b.mul(spread, smoothing / options.classWeights.size()));
 }
 
-/// Returns the sum of the weights of labels. Kernels and tensors are named after
-/// the labels, not after the loss, so that a reader can tell the two sums apart.
+/// Returns the sum of the weights of labels. Kernels and tensors are named
+/// after the labels, not after the loss, so that a reader can tell the two sums
+/// apart.
 static Value countLabels(TensorBuilder &b, const LossOptions &options,
                          Value labels, Type element) {
   TensorBuilder counting(NameLoc::get(b.getStringAttr("labels")), b);
@@ -348,38 +349,45 @@ Loss gpuopt::train::buildLoss(TensorBuilder &b, const LossOptions &options,
 // In chunks
 //===----------------------------------------------------------------------===//
 
-int64_t gpuopt::train::lossChunks(LossKind kind, Value logits,
-                                  const LossChunkOptions &options) {
+SmallVector<LossChunk>
+gpuopt::train::lossChunks(LossKind kind, Value logits,
+                          const LossChunkOptions &options) {
   constexpr int64_t kMostChunks = 16;
   RankedTensorType type = TensorBuilder::type(logits);
-  if (kind != LossKind::CrossEntropy || classDim(type) != type.getRank() - 1 ||
-      !isMadeByProduct(logits))
-    return 1;
-  int64_t rows = type.getDimSize(0);
-  if (options.wanted > 0)
-    return rows % options.wanted == 0 ? options.wanted : 1;
-  int64_t bits = options.areHalf ? 16 : type.getElementTypeBitWidth(),
-          bytes = type.getNumElements() * (bits / 8), chunks = 1;
-  for (int64_t count = 1; count <= std::min(rows, kMostChunks) &&
-                          bytes / chunks > options.mostBytes;
-       ++count)
-    if (rows % count == 0)
-      chunks = count;
+  int64_t rows = type.getRank() ? type.getDimSize(0) : 1, together = 0,
+          count = 1;
+  if (kind == LossKind::CrossEntropy && classDim(type) == type.getRank() - 1)
+    together = rowsPerSlice(logits);
+  if (together == 0 || rows == 0)
+    return {{0, rows}};
+  int64_t slices = rows / together;
+  if (options.wanted > 0) {
+    count = std::min(options.wanted, slices);
+  } else {
+    int64_t bits = options.areHalf ? 16 : type.getElementTypeBitWidth(),
+            bytesOfSlice = type.getNumElements() / slices * (bits / 8);
+    while (count < std::min(slices, kMostChunks) &&
+           llvm::divideCeilSigned(slices, count) * bytesOfSlice >
+               options.mostBytes)
+      ++count;
+  }
+  SmallVector<LossChunk> chunks;
+  for (int64_t i = 0, from = 0; i < count; from += chunks[i++].size)
+    chunks.push_back(
+        {from, together * (slices / count + (i < slices % count))});
   return chunks;
 }
 
 Loss gpuopt::train::buildChunkedLoss(TensorBuilder &b,
                                      const LossOptions &options, Value logits,
-                                     Value labels, int64_t chunks) {
-  if (chunks <= 1)
+                                     Value labels, ArrayRef<LossChunk> chunks) {
+  if (chunks.size() == 1)
     return buildLoss(b, options, logits, labels);
-  int64_t size = TensorBuilder::shape(logits)[0] / chunks;
   // The losses of rows are small: they are kept, and added up at once.
   SmallVector<Value> losses;
-  for (int64_t chunk = 0; chunk < chunks; ++chunk)
-    losses.push_back(lossesOfRows(b, options,
-                                  sliceRows(b, logits, chunk * size, size),
-                                  sliceRows(b, labels, chunk * size, size)));
+  for (auto [from, size] : chunks)
+    losses.push_back(lossesOfRows(b, options, sliceRows(b, logits, from, size),
+                                  sliceRows(b, labels, from, size)));
   return {total(b, b.create<nn::ConcatOp>(losses, 0)),
           countLabels(b, options, labels,
                       TensorBuilder::type(logits).getElementType())};

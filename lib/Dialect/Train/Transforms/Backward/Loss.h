@@ -84,18 +84,25 @@ struct LossChunkOptions {
   bool areHalf;      ///< An element of the logits takes two bytes.
 };
 
-/// Returns in how many chunks of rows the loss is computed, so that the logits
+/// Some of the rows of a loss.
+struct LossChunk {
+  int64_t from, size;
+};
+
+/// Returns the chunks of rows in which the loss is computed, so that the logits
 /// of a large vocabulary never exist whole: as many as are wanted; or as few as
-/// keep each chunk below its size, but at most 16. Returns 1 if the logits are
-/// not the product of smaller tensors, or if the wanted number does not divide
-/// their rows.
-int64_t lossChunks(LossKind kind, mlir::Value logits,
-                   const LossChunkOptions &options);
+/// keep each chunk below its size, but at most 16; and never more than the rows
+/// can be sliced into. Their sizes differ by at most one slice (rowsPerSlice),
+/// and the larger ones come first. Returns one chunk if the logits are not the
+/// product of smaller tensors.
+llvm::SmallVector<LossChunk> lossChunks(LossKind kind, mlir::Value logits,
+                                        const LossChunkOptions &options);
 
 /// Builds the cross entropies of each chunk's rows, and adds up all of them.
 /// With one chunk, this is buildLoss.
 Loss buildChunkedLoss(nn::TensorBuilder &b, const LossOptions &options,
-                      mlir::Value logits, mlir::Value labels, int64_t chunks);
+                      mlir::Value logits, mlir::Value labels,
+                      llvm::ArrayRef<LossChunk> chunks);
 
 } // namespace gpuopt::train
 

@@ -7,7 +7,7 @@
 
 #include "Backward/SliceRows.h"
 
-#include "llvm/ADT/TypeSwitch.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace gpuopt;
@@ -81,17 +81,30 @@ static bool isElementwiseOnRows(Operation *op) {
   });
 }
 
-bool train::isMadeByProduct(Value value) {
+int64_t train::rowsPerSlice(Value value) {
   Operation *op = value.getDefiningOp();
   if (isa_and_nonnull<nn::ContractOp>(op))
-    return true;
+    return 1;
   if (auto transpose = dyn_cast_or_null<nn::TransposeOp>(op))
-    return transpose.getPermutation()[0] == 0 &&
-           isMadeByProduct(transpose.getInput());
-  if (auto reshape = dyn_cast_or_null<nn::ReshapeOp>(op))
-    return isMadeByProduct(reshape.getInput());
-  return isElementwiseOnRows(op) &&
-         llvm::any_of(op->getOperands(), isMadeByProduct);
+    return transpose.getPermutation()[0] == 0
+               ? rowsPerSlice(transpose.getInput())
+               : 0;
+  if (auto reshape = dyn_cast_or_null<nn::ReshapeOp>(op)) {
+    int64_t together = rowsPerSlice(reshape.getInput()), result = rowsOf(value),
+            operand = rowsOf(reshape.getInput());
+    if (together == 0)
+      return 0;
+    if (result % operand == 0)
+      return together * (result / operand);
+    int64_t factor = operand / result;
+    return operand % result == 0 ? std::lcm(together, factor) / factor : 0;
+  }
+  int64_t together = 0;
+  if (isElementwiseOnRows(op))
+    for (Value operand : op->getOperands())
+      if (int64_t own = rowsPerSlice(operand))
+        together = std::lcm(std::max<int64_t>(together, 1), own);
+  return together;
 }
 
 Value train::sliceRows(TensorBuilder &b, Value value, int64_t from,

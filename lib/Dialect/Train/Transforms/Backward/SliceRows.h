@@ -20,9 +20,10 @@ namespace gpuopt::train {
 mlir::Value sliceRows(nn::TensorBuilder &b, mlir::Value value, int64_t from,
                       int64_t size);
 
-/// Whether sliceRows reaches a product, so that `value` as a whole need never
-/// exist.
-bool isMadeByProduct(mlir::Value value);
+/// Returns how many rows a slice must begin at a multiple of, and have a
+/// multiple of, for sliceRows to reach a product, so that `value` as a whole
+/// need never exist. It divides the number of rows; 0: no slice reaches one.
+int64_t rowsPerSlice(mlir::Value value);
 
 } // namespace gpuopt::train
 
