@@ -28,10 +28,6 @@ static LogicalResult verifyOp(Operation *op) {
     if (StringRef reason = call.getReasonAgainstCall(); !reason.empty())
       return op->emitOpError("must not be there any more, since ")
              << reason << ": a pass such as nn-expand-attention spells it out";
-  for (Value result : op->getResults())
-    if (auto shaped = dyn_cast<ShapedType>(result.getType());
-        shaped && !shaped.hasStaticShape()) // (I2)
-      return op->emitOpError("expects a static shape, but got ") << shaped;
   return success();
 }
 

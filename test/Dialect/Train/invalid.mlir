@@ -513,5 +513,46 @@ train.step @s forward ("x" %x: tensor<4xf32>, "y" %y: tensor<4xcomplex<f32>>) {}
 
 // -----
 
+// Passes ask for the sizes of all values of a step.
+train.step @s forward ("x" %x: tensor<4xf32>) {
+  // expected-error @below {{'builtin.unrealized_conversion_cast' op expects a static shape, and integers or floats as elements, in a step, but got 'tensor<?xf32>'}}
+  %0 = builtin.unrealized_conversion_cast %x : tensor<4xf32> to tensor<?xf32>
+  %1 = arith.addf %0, %0 : tensor<?xf32>
+}
+
+// -----
+
+train.step @s forward ("x" %x: tensor<4xf32>) {
+  // expected-error @below {{expects a static shape, and integers or floats as elements, in a step, but got 'tensor<*xf32>'}}
+  %0 = builtin.unrealized_conversion_cast %x : tensor<4xf32> to tensor<*xf32>
+}
+
+// -----
+
+train.step @s forward ("x" %x: tensor<4xf32>) {
+  // expected-error @below {{expects a static shape, and integers or floats as elements, in a step, but got 'tensor<4xindex>'}}
+  %0 = builtin.unrealized_conversion_cast %x : tensor<4xf32> to tensor<4xindex>
+}
+
+// -----
+
+train.step @s forward ("x" %x: tensor<4xf32>) {
+  // expected-error @below {{'arith.constant' op expects tensors as the values of a step, but got 'f32'}}
+  %0 = arith.constant 1.0 : f32
+}
+
+// -----
+
+train.step @s forward ("x" %x: tensor<4xf32>) {
+  %0 = nn.fused "add" %x : tensor<4xf32> -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    // expected-error @below {{'builtin.unrealized_conversion_cast' op expects a static shape, and integers or floats as elements, in a step, but got 'tensor<?xf32>'}}
+    %1 = builtin.unrealized_conversion_cast %a : tensor<4xf32> to tensor<?xf32>
+    nn.yield %a : tensor<4xf32>
+  }
+}
+
+// -----
+
 // expected-error @below {{expects inputs of different names, but got 'x' twice}}
 train.step @s forward ("x" %x: tensor<4xf32>, "x" %y: tensor<4xf32>) {}

@@ -384,6 +384,36 @@ LogicalResult AwaitReloadOp::verify() {
 // Steps
 //===----------------------------------------------------------------------===//
 
+/// Checks (C6) for a value of a step, or of a region in it.
+static LogicalResult verifyValue(Operation *op, Type type) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  if (!shaped || (isa<RankedTensorType>(type) && shaped.hasStaticShape() &&
+                  shaped.getElementType().isIntOrFloat()))
+    return success();
+  return op->emitOpError("expects a static shape, and integers or floats as "
+                         "elements, in a step, but got ")
+         << type;
+}
+
+/// Checks (C6) for an op of a step and for all that its regions hold.
+static LogicalResult verifyValues(Operation *op) {
+  for (Type type : op->getResultTypes())
+    if (!isa<ShapedType, HostType>(type))
+      return op->emitOpError("expects tensors as the values of a step, but "
+                             "got ")
+             << type;
+  bool isValid = true;
+  op->walk([&](Operation *inner) {
+    for (Type type : inner->getResultTypes())
+      isValid = isValid && succeeded(verifyValue(inner, type));
+    for (Region &region : inner->getRegions())
+      for (Block &block : region)
+        for (Type type : block.getArgumentTypes())
+          isValid = isValid && succeeded(verifyValue(inner, type));
+  });
+  return success(isValid);
+}
+
 LogicalResult StepOp::verify() {
   size_t arguments = getBody().front().getNumArguments();
   if (getInputNames().size() != arguments) // (C1)
@@ -413,6 +443,9 @@ LogicalResult StepOp::verify() {
       return emitOpError("expects inputs of different names, but got '")
              << name << "' twice";
   }
+  for (Operation &op : getBody().front())
+    if (failed(verifyValues(&op))) // (C6)
+      return failure();
   return success();
 }
 

@@ -142,7 +142,10 @@ def Train_StepOp : Train_Op<"step", [Symbol, IsolatedFromAbove, SingleBlock, NoT
     - (C2) the names of labels are those of the last inputs;
     - (C3) one range per name of labels;
     - (C4) inputs are ranked tensors of static shape, of integers or floats;
-    - (C5) no two inputs have one name.
+    - (C5) no two inputs have one name;
+    - (C6) the values of its ops, and those in regions of these, are ranked
+      tensors of static shape, of integers or floats, or copies on the host. Only
+      in regions there may be numbers as well.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, Train_StepKindAttr:$kind,
                        StrArrayAttr:$inputNames, OptionalAttr<StrArrayAttr>:$labelsNames,
