@@ -37,9 +37,14 @@ static LogicalResult verifyIteration(nn::ScanOp scan) {
 }
 
 static LogicalResult verifyOp(Operation *op) {
-  if (!canLower(op)) // (I1)
-    return op->emitOpError("cannot be converted to the device dialect: it is "
-                           "no call, and no kernel computes it");
+  if (!canLower(op)) { // (I1)
+    InFlightDiagnostic error =
+        op->emitOpError("cannot be converted to the device dialect: it is no "
+                        "call, and no kernel computes it");
+    if (StringRef pass = passThatReplaces(op); !pass.empty())
+      error << "; run " << pass << " before";
+    return error;
+  }
   if (auto call = dyn_cast<RuntimeCallOpInterface>(op))
     return canBeMade(call) // (I3)
                ? success()

@@ -11,7 +11,7 @@ train.step @forward forward ("x" %x: tensor<2x8x64xf32>) {
 
 // Elementwise work outside of a kernel.
 train.step @forward forward ("x" %x: tensor<8xf32>) {
-  // expected-error @below {{'math.exp' op cannot be converted to the device dialect: it is no call, and no kernel computes it}}
+  // expected-error @below {{'math.exp' op cannot be converted to the device dialect: it is no call, and no kernel computes it; run kernels-form-clusters before}}
   %0 = math.exp %x : tensor<8xf32>
   train.output "y", %0 : tensor<8xf32>
 }
@@ -70,9 +70,21 @@ train.step @forward forward ("x" %x: tensor<3x8xf32>) {
 train.step @forward forward ("x" %x: tensor<3x8xf32>) {
   %y = nn.scan 3 slices(%x) states() invariants() : (tensor<3x8xf32>) -> tensor<3x8xf32> {
   ^bb0(%xi: tensor<8xf32>):
-    // expected-error @below {{'math.exp' op cannot be converted to the device dialect: it is no call, and no kernel computes it}}
+    // expected-error @below {{'math.exp' op cannot be converted to the device dialect: it is no call, and no kernel computes it; run kernels-form-clusters before}}
     %0 = math.exp %xi : tensor<8xf32>
     nn.yield %0 : tensor<8xf32>
   }
   train.output "y", %y : tensor<3x8xf32>
+}
+
+// -----
+
+// Other ops are for other passes.
+train.step @forward forward ("x" %x: tensor<4x8xf32>) {
+  // expected-error @below {{'nn.pad' op cannot be converted to the device dialect: it is no call, and no kernel computes it; run nn-absorb-layouts before}}
+  %0 = nn.pad %x low [0, 0] high [0, 8] interior [0, 0] value 0.0 : f32 : tensor<4x8xf32>
+  // expected-error @below {{'nn.softmax' op cannot be converted to the device dialect: it is no call, and no kernel computes it; run nn-decompose before}}
+  %1 = nn.softmax %x dim 1 : tensor<4x8xf32>
+  // expected-error @below {{'train.seed' op cannot be converted to the device dialect: it is no call, and no kernel computes it; run train-insert-loss-scaling before}}
+  %2 = train.seed of 4 : tensor<f32>
 }

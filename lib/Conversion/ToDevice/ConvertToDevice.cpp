@@ -84,12 +84,14 @@ private:
   /// Checks what earlier passes must have left.
   static LogicalResult checkReady(Block &block, const DeviceModel &device) {
     for (Operation &op : block) {
-      if (!canLower(&op) && !isa<nn::YieldOp>(op))
-        return op.emitOpError(
-            "cannot be converted to the device dialect; run the passes of "
-            "gpuopt-to-memory before, of which nn-decompose, "
-            "train-insert-loss-scaling, kernels-form-clusters and "
-            "kernels-materialize-views replace ops");
+      if (!canLower(&op) && !isa<nn::YieldOp>(op)) {
+        InFlightDiagnostic error =
+            op.emitOpError("cannot be converted to the device dialect");
+        if (StringRef pass = passThatReplaces(&op); !pass.empty())
+          error << "; run the passes of gpuopt-to-memory before, of which "
+                << pass << " replaces it";
+        return error;
+      }
       if (isViewOp(&op) && !viewOf(op.getResult(0)))
         return op.emitOpError(
             "has a result that is no view of its operand's memory; run "

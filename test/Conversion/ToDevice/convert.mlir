@@ -24,7 +24,7 @@
 // CHECK: device.call "gemm"(GemmShape kGemm4x16x16_nt {m = 4, n = 16, k = 16, a_m = 16, b_n = 16, c_m = 16}, 
 // CHECK-NOT: device.copy
 
-// EARLY: cannot be converted to the device dialect; run the passes of gpuopt-to-memory before, of which nn-decompose, train-insert-loss-scaling, kernels-form-clusters and kernels-materialize-views replace ops
+// EARLY: cannot be converted to the device dialect; run the passes of gpuopt-to-memory before, of which kernels-form-clusters replaces it
 train.variable @w parameter : tensor<16x16xf32>
 train.step @s forward ("x" %x: tensor<4x16xf32>) {
   %w = train.read @w : tensor<16x16xf32>

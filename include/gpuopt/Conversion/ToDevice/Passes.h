@@ -21,6 +21,10 @@ namespace gpuopt {
 /// True for the ops of a step that convert-to-device knows.
 bool canLower(mlir::Operation *op);
 
+/// Returns the pass that replaces an op which convert-to-device does not know
+/// by others; empty if there is none.
+llvm::StringRef passThatReplaces(mlir::Operation *op);
+
 } // namespace gpuopt
 
 #endif // GPUOPT_CONVERSION_TODEVICE_PASSES_H
