@@ -110,13 +110,18 @@ class VerifyDevice : public gpuopt::impl::VerifyDeviceBase<VerifyDevice> {
     getOperation().walk([&](Operation *op) {
       if (auto address = dyn_cast<device::AddressOp>(op))
         isValid &= succeeded(verifyAddress(op, address.getBufferAttr(),
-                                           address.getElements(), symbols));
+                                           address.getElements(), symbols)) &&
+                   succeeded(verifyElement(address, symbols));
+      else if (auto buffer = dyn_cast<BufferOp>(op))
+        isValid &= succeeded(verifyVariable(buffer, symbols));
       else if (auto column = dyn_cast<device::ColumnOp>(op))
         isValid &= succeeded(verifyColumn(column, symbols));
       else if (auto launch = dyn_cast<device::LaunchOp>(op))
         isValid &= succeeded(verifyLaunch(launch, symbols));
       else if (auto copy = dyn_cast<device::CopyOp>(op))
         isValid &= succeeded(verifyCopy(copy, symbols));
+      else if (auto step = dyn_cast<device::StepOp>(op))
+        isValid &= succeeded(verifyAwaits(step));
     });
     if (!isValid)
       signalPassFailure();
@@ -156,6 +161,56 @@ class VerifyDevice : public gpuopt::impl::VerifyDeviceBase<VerifyDevice> {
     return op->emitOpError("expects an element of the ")
            << count << " of @" << buffer.getSymName() << ", but got "
            << element;
+  }
+
+  static LogicalResult verifyElement(device::AddressOp address,
+                                     SymbolTable &symbols) { // (I3)
+    auto buffer = symbols.lookup<BufferOp>(address.getBuffer());
+    Type held = cast<RankedTensorType>(buffer.getType()).getElementType(),
+         element = cast<device::PtrType>(address.getType()).getElement();
+    if (held == element)
+      return success();
+    InFlightDiagnostic error =
+        address.emitOpError("expects a pointer to the elements of @")
+        << buffer.getSymName() << ", " << held << ", but points to " << element;
+    error.attachNote(buffer.getLoc()) << "the buffer is here";
+    return error;
+  }
+
+  static LogicalResult verifyVariable(BufferOp buffer,
+                                      SymbolTable &symbols) { // (I2)
+    FlatSymbolRefAttr name = buffer.getVariableAttr();
+    if (!name)
+      return success();
+    auto variable = symbols.lookup<train::VariableOp>(name.getAttr());
+    if (!variable)
+      return buffer.emitOpError("expects a variable named ") << name;
+    if (variable.getType() == buffer.getType())
+      return success();
+    InFlightDiagnostic error =
+        buffer.emitOpError("expects the type of its variable, ")
+        << variable.getType() << ", but got " << buffer.getType();
+    error.attachNote(variable.getLoc()) << "the variable is here";
+    return error;
+  }
+
+  static LogicalResult verifyAwaits(device::StepOp step) { // (I5)
+    llvm::SmallDenseSet<int64_t> begun;
+    WalkResult result = step.walk([&](Operation *op) {
+      if (auto offload = dyn_cast<device::OffloadOp>(op))
+        begun.insert(offload.getEvent());
+      else if (auto reload = dyn_cast<device::ReloadOp>(op))
+        begun.insert(reload.getEvent());
+      auto await = dyn_cast<device::AwaitOp>(op);
+      if (!await || begun.contains(await.getEvent()))
+        return WalkResult::advance();
+      await.emitOpError("expects a 'device.offload' or a 'device.reload' with "
+                        "event ")
+          << int64_t(await.getEvent()) << " before it in @"
+          << step.getSymName();
+      return WalkResult::interrupt();
+    });
+    return failure(result.wasInterrupted());
   }
 
   /// Checks that a copy that no loop makes ends within both buffers.
@@ -249,6 +304,14 @@ class VerifyDevice : public gpuopt::impl::VerifyDeviceBase<VerifyDevice> {
       return launch.emitOpError("expects ")
              << pointers << " pointers for @" << kernel.getSymName()
              << ", but got " << launch.getOperands().size();
+    SmallVector<Type> passed(launch.getOperandTypes()), taken;
+    for (Type type : kernel.getBody().getArgumentTypes())
+      if (isa<device::PtrType>(type))
+        taken.push_back(type);
+    if (passed != taken)
+      return launch.emitOpError("expects pointers of types (")
+             << taken << ") for @" << kernel.getSymName() << ", but got ("
+             << passed << ")";
     SmallVector<Type> expected, given;
     for (Type type : kernel.getBody().getArgumentTypes())
       if (!isa<device::PtrType, device::StepStateType>(type))

@@ -208,3 +208,44 @@ module {
     device.copy %1 to %0 count -4 : !device.ptr<f32>, !device.ptr<f32>
   }
 }
+
+// -----
+
+module {
+  // expected-note @below {{the variable is here}}
+  train.variable @w parameter : tensor<64xf32>
+  device.memory persistent 2048 arena 0
+  // expected-error @below {{expects the type of its variable, 'tensor<64xf32>', but got 'tensor<64xf16>'}}
+  device.buffer @a state at 1024 : tensor<64xf16> {variable = @w, origin = "w"}
+  // expected-error @below {{expects a variable named @v}}
+  device.buffer @b state at 1280 : tensor<64xf32> {variable = @v, origin = "v"}
+  // expected-note @below {{the buffer is here}}
+  device.buffer @c state at 1536 : tensor<64xf32> {variable = @w, origin = "w"}
+  device.kernel @fused blocks 1 threads 32 ["x"] {
+  ^bb0(%p: !device.ptr<f32>):
+  }
+  device.step @micro_step micro {
+    // expected-error @below {{expects a pointer to the elements of @c, 'f32', but points to 'f16'}}
+    %0 = device.address @c : !device.ptr<f16>
+    // expected-error @below {{expects pointers of types ('!device.ptr<f32>') for @fused, but got ('!device.ptr<f16>')}}
+    device.launch @fused(%0) : !device.ptr<f16>
+  }
+}
+
+// -----
+
+// The first await has its transfer; nothing would ever end the second.
+module {
+  device.memory persistent 1280 arena 512 host 256
+  device.buffer @a arena at 1280 : tensor<64xf32> live 0 to 4 in @micro_step {origin = "a"}
+  device.buffer @h host at 0 : tensor<64xf32> live 0 to 4 in @micro_step {origin = "a"}
+  device.step @micro_step micro {
+    %0 = device.address @a : !device.ptr<f32>
+    %1 = device.address @h : !device.ptr<f32>
+    device.offload %0 to %1 count 64 event 0 : !device.ptr<f32>, !device.ptr<f32>
+    device.await 0
+    // expected-error @below {{expects a 'device.offload' or a 'device.reload' with event 1 before it in @micro_step}}
+    device.await 1
+    device.reload %1 to %0 count 64 event 1 : !device.ptr<f32>, !device.ptr<f32>
+  }
+}

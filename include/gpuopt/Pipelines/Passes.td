@@ -96,11 +96,13 @@ def VerifyDevice : VerifyPass<"device"> {
     - (I2) Each buffer lies, aligned, within its part of the allocation or of the
       host's memory, and overlaps no other that lives at the same time in the
       same step. What lies in the arena or on the host says in which calls of a
-      step it lives.
-    - (I3) Each address is within a buffer, and so are the elements of a copy.
-    - (I4) Each launch names a kernel and has as many pointers as that kernel has.
-      If two of them point into one buffer, both are only read, or the kernel
-      knows that they are aliased.
+      step it lives. A buffer of state names a variable of its type.
+    - (I3) Each address is within a buffer and has the type of its elements, and
+      what a copy reads and writes is within its buffers.
+    - (I4) Each launch names a kernel and has the pointers of that kernel, by their
+      number and their types. If two of them point into one buffer, both are only
+      read, or the kernel knows that they are aliased.
+    - (I5) A step waits only for transfers that it has begun.
   }];
 }
 
