@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Steps.h"
 #include "gpuopt/Pipelines/Passes.h"
 
 #include "gpuopt/Analysis/Memory/Buffers.h"
@@ -73,7 +74,7 @@ namespace {
 class VerifyClusters : public gpuopt::impl::VerifyClustersBase<VerifyClusters> {
   void runOnOperation() override {
     bool isValid = true;
-    for (train::StepOp step : getOperation().getOps<train::StepOp>())
+    for (train::StepOp step : stepsToVerify(getOperation(), "clusters"))
       for (Operation &op : step.getBody().front())
         isValid &= succeeded(verifyOp(&op));
     if (!isValid)

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Steps.h"
 #include "gpuopt/Pipelines/Passes.h"
 
 #include "gpuopt/Analysis/Memory/StepMemory.h"
@@ -35,7 +36,7 @@ namespace {
 
 class VerifyMemory : public gpuopt::impl::VerifyMemoryBase<VerifyMemory> {
   void runOnOperation() override {
-    for (train::StepOp step : getOperation().getOps<train::StepOp>()) {
+    for (train::StepOp step : stepsToVerify(getOperation(), "memory")) {
       llvm::StringMap<unsigned> names;
       StepMemory memory(step, names);
       if (failed(memory.readOffsets()) || // (I1), (I2), (I3)

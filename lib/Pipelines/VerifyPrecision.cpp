@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Steps.h"
 #include "gpuopt/Pipelines/Passes.h"
 
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
@@ -79,6 +80,8 @@ class VerifyPrecision
     : public gpuopt::impl::VerifyPrecisionBase<VerifyPrecision> {
   void runOnOperation() override {
     bool isValid = true;
+    if (getOperation().getOps<VariableOp>().empty())
+      stepsToVerify(getOperation(), "precision");
     Copies copies;
     getOperation().walk([&](Operation *op) {
       isValid &= succeeded(verifyOp(op));

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Steps.h"
 #include "gpuopt/Pipelines/Passes.h"
 
 #include "gpuopt/Analysis/Memory/PersistentMemory.h"
@@ -53,7 +54,7 @@ class VerifySchedule : public gpuopt::impl::VerifyScheduleBase<VerifySchedule> {
   void runOnOperation() override {
     if (failed(verifyState(getOperation()))) // (I3)
       return signalPassFailure();
-    for (StepOp step : getOperation().getOps<StepOp>())
+    for (StepOp step : stepsToVerify(getOperation(), "schedule"))
       if (failed(verifyStep(step)))
         signalPassFailure();
   }

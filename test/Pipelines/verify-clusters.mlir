@@ -79,6 +79,12 @@ train.step @forward forward ("x" %x: tensor<3x8xf32>) {
 
 // -----
 
+// expected-warning @below {{has no 'train.step', so verify-clusters has nothing to check; gpuopt-to-clusters makes the steps of an imported model}}
+module {
+}
+
+// -----
+
 // Other ops are for other passes.
 train.step @forward forward ("x" %x: tensor<4x8xf32>) {
   // expected-error @below {{'nn.pad' op cannot be converted to the device dialect: it is no call, and no kernel computes it; run nn-absorb-layouts before}}

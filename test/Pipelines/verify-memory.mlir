@@ -64,3 +64,17 @@ train.step @beyond micro ("x" %x: tensor<8x16xf32>) {
   }
   train.output "y", %0 : tensor<8x16xf32>
 }
+
+// -----
+
+// expected-warning @below {{has no 'train.step', so verify-memory has nothing to check; gpuopt-to-memory makes the steps of an imported model}}
+module {
+}
+
+// -----
+
+// Text without an op of the nn dialect is read as well.
+train.step @forward forward ("x" %x: tensor<8xf32>) {
+  %0 = arith.addf %x, %x : tensor<8xf32>
+  train.output "y", %0 : tensor<8xf32>
+}

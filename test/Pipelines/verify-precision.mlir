@@ -45,3 +45,9 @@ train.step @micro_step micro ("x" %x: tensor<1xf16>) {
   // expected-error @below {{expects a loss in full precision}}
   train.report_loss %x, %x : tensor<1xf16>, tensor<1xf16>
 }
+
+// -----
+
+// expected-warning @below {{has no 'train.step', so verify-precision has nothing to check; gpuopt-to-precision makes the steps of an imported model}}
+module {
+}

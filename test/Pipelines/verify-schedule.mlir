@@ -58,3 +58,9 @@ train.variable @b parameter : tensor<8xf32> {memoryOffset = 2048 : i64}
 train.variable @w parameter : tensor<100xf32> {memoryOffset = 2048 : i64}
 // expected-error @below {{begins at offset 2304, before the end of 'w' at 2560}}
 train.variable @b parameter : tensor<8xf32> {memoryOffset = 2304 : i64}
+
+// -----
+
+// expected-warning @below {{has no 'train.step', so verify-schedule has nothing to check; gpuopt-to-schedule makes the steps of an imported model}}
+module {
+}
