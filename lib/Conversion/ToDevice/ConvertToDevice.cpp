@@ -57,6 +57,10 @@ private:
     FailureOr<DeviceModel> model = loadDeviceModel(getOperation(), device);
     if (failed(model))
       return signalPassFailure();
+    for (auto memory : getOperation().getOps<device::MemoryOp>()) {
+      memory.emitOpError("is there already: convert-to-device runs once");
+      return signalPassFailure();
+    }
     SmallVector<train::StepOp> steps(getOperation().getOps<train::StepOp>());
     for (train::StepOp step : steps)
       if (failed(checkReady(step.getBody().front(), *model)))

@@ -1,5 +1,7 @@
 // RUN: gpuopt-opt %s -kernels-form-clusters -kernels-materialize-views -train-plan-memory -convert-to-device | FileCheck %s
 // RUN: not gpuopt-opt %s -convert-to-device 2>&1 | FileCheck %s --check-prefix=EARLY
+// RUN: not gpuopt-opt %s -kernels-form-clusters -kernels-materialize-views -train-plan-memory -convert-to-device -convert-to-device -o /dev/null 2>&1 | FileCheck %s --check-prefix=TWICE
+// TWICE: error: 'device.memory' op is there already: convert-to-device runs once
 
 // The scalars take 2048 bytes; w (1 KiB) and x (256 bytes) follow.
 // CHECK: device.memory persistent 3584 arena 512

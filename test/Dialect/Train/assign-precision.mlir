@@ -1,4 +1,8 @@
 // RUN: gpuopt-opt %s --split-input-file --train-assign-precision="half-type=f16 device=h200" | FileCheck %s --check-prefix=LABELS
+// Another choice takes the place of the first, but not of its casts.
+// RUN: gpuopt-opt %s --split-input-file --pass-pipeline='builtin.module(train-assign-precision{half-type=bf16 device=h200},train-assign-precision{half-type=f16 device=h200})' | FileCheck %s --check-prefix=LABELS
+// RUN: not gpuopt-opt %s --split-input-file --pass-pipeline='builtin.module(train-assign-precision{half-type=f16 device=h200},train-insert-casts,train-assign-precision{half-type=f16 device=h200})' -o /dev/null 2>&1 | FileCheck %s --check-prefix=TWICE
+// TWICE: error: 'train.step' op has its precisions already, for which train-insert-casts has run; run train-assign-precision once, before it
 // RUN: gpuopt-opt %s --split-input-file --train-assign-precision="half-type=f16 device=h200" --train-insert-casts | FileCheck %s
 
 // A residual block: products, the sum and the norm's result are in half

@@ -12,6 +12,7 @@
 // RUN: gpuopt-opt %s --pass-pipeline='builtin.module(train-schedule{memory-budget=6656 device=h200})' | FileCheck %s
 // RUN: not gpuopt-opt %s --pass-pipeline='builtin.module(train-schedule{activation-budget=2047 device=h200})' -o /dev/null 2>&1 | FileCheck %s --check-prefix=UNMET
 // RUN: not gpuopt-opt %s --pass-pipeline='builtin.module(train-schedule{activation-budget=2560 device=h200},train-schedule{activation-budget=2048 device=h200},train-schedule{activation-budget=2048 device=h200})' -o /dev/null 2>&1 | FileCheck %s --check-prefix=TWICE
+// RUN: not gpuopt-opt %s --pass-pipeline='builtin.module(train-schedule{activation-budget=2048 device=h200},train-plan-memory,train-schedule{activation-budget=2048 device=h200})' -o /dev/null 2>&1 | FileCheck %s --check-prefix=TWICE
 // RUN: echo '{"base": "host", "f32ProductsPerSecond": 1e8, "tf32ProductsPerSecond": 1e9}' > %t.json
 // RUN: gpuopt-opt %s --pass-pipeline='builtin.module(train-schedule{activation-budget=2048 device=%t.json})' | FileCheck %s --check-prefix=FP32
 // RUN: gpuopt-opt %s --pass-pipeline='builtin.module(train-schedule{activation-budget=2048 device=%t.json tf32})' | FileCheck %s --check-prefix=TF32

@@ -81,6 +81,17 @@ public:
       : AssignPrecisionBase(options), ladders(std::move(ladders)) {}
 
 private:
+  /// Fails if the casts of an earlier choice have been inserted, which nothing
+  /// takes back.
+  LogicalResult checkUncast(StepOp step) {
+    if (getOperation()->hasAttr(kHalfTypeAttribute) ||
+        !TrainDialect::PrecisionAttrHelper(&getContext()).isAttrPresent(step))
+      return success();
+    return step.emitOpError(
+        "has its precisions already, for which train-insert-casts has run; run "
+        "train-assign-precision once, before it");
+  }
+
   void runOnOperation() override {
     FailureOr<DeviceModel> model = loadDeviceModel(getOperation(), device);
     if (failed(model))
@@ -105,7 +116,7 @@ private:
     if (llvm::Error error = readPolicy())
       return fail(llvm::toString(std::move(error)));
     for (StepOp step : getOperation().getOps<StepOp>())
-      if (failed(assign(step, *model)))
+      if (failed(checkUncast(step)) || failed(assign(step, *model)))
         return signalPassFailure();
     if (SmallVector<StringRef> unmatched = policy.unmatched();
         !unmatched.empty())

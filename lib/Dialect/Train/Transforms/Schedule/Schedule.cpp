@@ -71,9 +71,10 @@ private:
 
   LogicalResult scheduleOne(StepOp step, const DeviceModel &model) {
     for (Operation &op : step.getBody().front())
-      if (isa<RecomputeOp, OffloadOp>(op))
+      if (isa<RecomputeOp, OffloadOp>(op) || op.hasAttr(kRecomputedAttribute))
         return step.emitOpError("has a schedule already, which has put '")
-               << op.getName()
+               << (isa<OffloadOp>(op) ? OffloadOp::getOperationName()
+                                      : RecomputeOp::getOperationName())
                << "' into it; run train-schedule once, with the budget that "
                   "holds";
     auto result = scheduleStep(
