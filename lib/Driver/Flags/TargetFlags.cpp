@@ -201,6 +201,9 @@ Error gpuopt::collectTarget(DriverOptions &options) {
   options.tellsNextSteps = compileCommand() && !compilesQuietly;
   if (!compileTo.empty())
     options.compileTo = parsePhase(compileTo);
+  if (options.compileTo && outputDir.getNumOccurrences())
+    addNote("--compile-to=" + compileTo + " prints the module; nothing is " +
+            "written to '" + outputDir + "'");
   options.plan = {planJson,      planCurve, planKernels,
                   findBatchSize, planHtml,  memoryTimeline};
   if (skipSmallestBudget && (planCurve || !planHtml.empty()))
