@@ -96,12 +96,21 @@ static int solveCurve(const RecomputeProblem &problem,
   return Success;
 }
 
+/// In larger graphs, plans for other budgets take too long.
+static constexpr size_t mostOpsForLadder = 10'000;
+
 /// With a time limit, results depend on the machine, and nothing can be said
 /// of the cost of another budget.
 static Result<RecomputeSolution> solveFor(const RecomputeProblem &problem,
                                           const RecomputeOptions &options) {
   if (options.timeLimitInSeconds)
     return solveRecompute(problem, options);
+  if (problem.ops.size() > mostOpsForLadder) {
+    llvm::errs() << "gpuopt-solve: note: with more than " << mostOpsForLadder
+                 << " ops, this budget alone is searched; a plan for a smaller "
+                    "one is not known to cost more\n";
+    return solveRecompute(problem, options);
+  }
   if (MaybeError error = problem.check())
     return *error;
   return BudgetLadder(problem, options).solve(options.budgetInBytes);

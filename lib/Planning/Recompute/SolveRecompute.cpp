@@ -25,6 +25,9 @@ static constexpr int mostOpsForWideStages = 200;
 /// searches from them do not find.
 static constexpr int mostCutsOfRoughBound = 60;
 
+/// The cuts that are read, two of each flow, even if there is no time for them.
+static constexpr int cutsInNoTime = 40;
+
 /// In larger graphs the dynamic program over segments takes seconds.
 static constexpr int mostOpsForNestedPlans = 50'000;
 
@@ -176,6 +179,9 @@ void Solver::startNested() {
     offer(plans.plan(i), nested);
 }
 
+/// Proves a bound and offers the plans of its cuts. Other plans can be very far
+/// from the best ones in large graphs, so however short the time is, there are
+/// some cuts until one gives a plan within the budget.
 void Solver::boundAndStart(double share) {
   int count = graph.size() <= 200     ? 100
               : graph.size() <= 2000  ? 40
@@ -197,10 +203,15 @@ void Solver::boundAndStart(double share) {
   search.bestPlanCost = [&] {
     return plain.best.found ? plain.best.addedCost : -1.;
   };
+  int cuts = 0;
+  bool hasPlan = false;
   search.onCut = [&](TimeExpandedCut &cut) {
-    offer(dropByCut(graph, cut), plain);
+    ++cuts;
+    hasPlan |= offer(dropByCut(graph, cut), plain);
   };
-  search.isOver = [&] { return clock.isOver(share); };
+  search.isOver = [&] {
+    return (hasPlan || cuts >= cutsInNoTime) && clock.isOver(share);
+  };
   Prices prices = searchPrices(
       graph, cut, scale, std::vector<int64_t>(timePoints.size(), 0), search);
   double bound = std::ldexp(double(prices.bound), -scale.costShift);
@@ -211,14 +222,15 @@ void Solver::boundAndStart(double share) {
   }
   // Higher prices drop more than the bound needs, until a plan is within the
   // budget.
-  for (double factor = 1; factor < 16 && !clock.isOver(share); factor *= 1.1) {
+  auto isOver = [&] { return hasPlan && clock.isOver(share); };
+  for (double factor = 1; factor < 16 && !isOver(); factor *= 1.1) {
     std::vector<int64_t> raised;
     for (int64_t price : prices.prices)
       raised.push_back(std::min<double>(double(price) * factor, 0x1p60));
     cut.solve(raised);
     for (bool preferResident : {false, true}) {
       cut.readCut(preferResident);
-      offer(dropByCut(graph, cut), plain);
+      hasPlan |= offer(dropByCut(graph, cut), plain);
     }
   }
 }

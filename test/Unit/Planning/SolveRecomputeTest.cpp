@@ -8,6 +8,7 @@
 #include "Recompute/Graph.h"
 #include "Recompute/Search/StagePlan.h"
 #include "SolverChecks.h"
+#include "TrainingChain.h"
 
 using namespace gpuopt::planning;
 
@@ -358,6 +359,24 @@ TEST(SolveRecompute, MovesRepeatsToLaterStagesWithTheirInputs) {
   Result<RecomputeSolution> solution = solveRecompute(problem, options);
   ASSERT_TRUE(solution && solution->found);
   EXPECT_EQ(solution->addedCost, 51);
+}
+
+/// However short the time is, a large problem gets a plan of its cuts, which is
+/// near the best one and uses the budget. Plans that drop everything at once
+/// would cost twenty times as much as the step.
+TEST(SolveRecompute, CutsLargeProblemsInNoTime) {
+  std::mt19937 random(5);
+  RecomputeProblem problem = trainingChain(10'000, &random);
+  RecomputeOptions options;
+  options.budgetInBytes = plainPeak(problem) / 2;
+  options.timeLimitInSeconds = 1e-9;
+  Result<RecomputeSolution> solution = solveRecompute(problem, options);
+  ASSERT_TRUE(solution);
+  ASSERT_TRUE(solution->found);
+  EXPECT_FALSE(
+      verify(problem, solution->schedule, options.budgetInBytes).has_value());
+  EXPECT_GT(solution->peakInBytes, options.budgetInBytes * 3 / 4);
+  EXPECT_LT(solution->addedCost, problem.totalCost() / 2);
 }
 
 TEST(SolveRecompute, TakesAnEmptyProblem) {

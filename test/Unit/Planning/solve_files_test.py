@@ -164,6 +164,16 @@ class SolveFiles(unittest.TestCase):
         self.assertIn("memory budget 10 bytes cannot be met: the smallest budget found is 18 bytes, "
                       "and the proven lower limit is 18 bytes", result.stderr)
 
+    def test_large_graphs_are_searched_for_one_budget(self):
+        count = 10_001
+        chain = {"nodes": [{"bytes": 4, "cost": 1}] * count, "edges": [[i, i + 1] for i in range(count - 1)]}
+        graph, plan = self.file("graph.json", json.dumps(chain)), self.folder / "plan.json"
+        result = self.run_solve("recompute", graph, "--budget", "1.0", "-o", plan)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("gpuopt-solve: note: with more than 10000 ops, this budget alone is searched; "
+                      "a plan for a smaller one is not known to cost more", result.stderr)
+        self.assertEqual(self.run_solve("verify", graph, plan).returncode, 0)
+
     def test_cost_does_not_fall_along_the_curve(self):
         graph, out = self.file("graph.json", json.dumps(CHAIN)), self.folder / "curve.json"
         self.assertEqual(self.run_solve("recompute", graph, "--curve", "-o", out).returncode, 0)

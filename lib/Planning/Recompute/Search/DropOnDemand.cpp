@@ -16,7 +16,10 @@ namespace {
 class OnDemand {
 public:
   explicit OnDemand(const Graph &graph)
-      : graph(graph), isAvailable(graph.size(), false) {}
+      : graph(graph), isAvailable(graph.size(), false) {
+    size_t size = std::max(1, graph.size());
+    mostRepeats = size * std::clamp<size_t>(100'000 / size, 4, 40);
+  }
 
   void drop(int op) {
     if (graph.mayReturn(op))
@@ -44,8 +47,10 @@ public:
   std::vector<char> &available() { return isAvailable; }
   const std::vector<int> &lastRan() const { return ran; }
 
-  /// Whether ops repeat so often that the plan is of no use.
-  bool isHopeless() const { return repeats.size() > 40 * isAvailable.size(); }
+  /// Whether ops repeat so often that the plan is of no use. In large graphs
+  /// that takes fewer repeats of each op, since it takes long to try such
+  /// plans.
+  bool isHopeless() const { return repeats.size() > mostRepeats; }
 
   std::vector<Slot> repeats;
 
@@ -90,6 +95,7 @@ private:
   const Graph &graph;
   std::vector<char> isAvailable;
   std::vector<int> ran;
+  size_t mostRepeats;
 };
 } // namespace
 
