@@ -4,7 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-
+//
 // Text that a person has written may lack a pass. The errors about what is left
 // of it name that pass.
 //
