@@ -83,6 +83,56 @@ void expect_product() {
 TEST_F(MatrixTest, MultipliesF16) { expect_product<gpuopt::f16>(); }
 TEST_F(MatrixTest, MultipliesBF16) { expect_product<gpuopt::bf16>(); }
 
+// Registers of a fragment of m16n8k8, as the PTX ISA counts them.
+int row_of_tf32_a(int i) { return i % 2 ? group() + 8 : group(); }
+int column_of_tf32_a(int i) { return i < 2 ? in_group() : in_group() + 4; }
+int row_of_tf32_b(int i) { return i ? in_group() + 4 : in_group(); }
+
+__global__ void multiply_tf32(const float *a, const float *b, const float *c,
+                              float *d) {
+  uint32_t of_a[4], of_b[2];
+  float sum[4];
+  for (int i = 0; i < 4; i++)
+    of_a[i] = gpuopt::ptx::round_to_tf32(
+        a[8 * row_of_tf32_a(i) + column_of_tf32_a(i)]);
+  for (int i = 0; i < 2; i++)
+    of_b[i] = gpuopt::ptx::round_to_tf32(b[8 * row_of_tf32_b(i) + group()]);
+  for (int i = 0; i < 4; i++)
+    sum[i] = c[8 * row_of_c(i) + column_of_c(i)];
+  gpuopt::ptx::mma_tf32(sum, of_a, of_b[0], of_b[1]);
+  for (int i = 0; i < 4; i++)
+    d[8 * row_of_c(i) + column_of_c(i)] = sum[i];
+}
+
+TEST_F(MatrixTest, MultipliesTf32) {
+  const OnDevice<float> a(numbers<float>(16 * 8)), b(numbers<float>(8 * 8)),
+      c(numbers<float>(16 * 8)), d(16 * 8);
+  cudaDeviceSynchronize();
+  run(nullptr, 1, 32, multiply_tf32, a.data, b.data, c.data, d.data);
+  const std::vector<float> result = d.values();
+  for (int row = 0; row < 16; row++)
+    for (int column = 0; column < 8; column++) {
+      float expected = number<float>(8 * row + column);
+      for (int k = 0; k < 8; k++)
+        expected += number<float>(8 * row + k) * number<float>(8 * k + column);
+      EXPECT_EQ(result[size_t(8 * row + column)], expected)
+          << row << ", " << column;
+    }
+}
+
+__global__ void multiply_unrounded() {
+  float c[4] = {};
+  const uint32_t a[4] = {}, b = threadIdx.x == 7 ? 0x3f801000u : 0;
+  gpuopt::ptx::mma_tf32(c, a, b, 0);
+}
+
+TEST_F(MatrixTest, FactorsInTf32AreRounded) {
+  run(nullptr, 1, 32, multiply_unrounded);
+  EXPECT_TRUE(contains(error_of_work(),
+                       "lane 7 of a warp multiplies 1.000488, which is not "
+                       "rounded to TF32"));
+}
+
 // Four matrices of 8 x 8, matrix m being 64 m to 64 m + 63.
 __global__ void load_matrices(uint16_t *to, bool is_transposed) {
   alignas(16) __shared__ uint16_t halves[256];
@@ -169,6 +219,30 @@ TEST_F(MatrixTest, RoundsPairs) {
   run(nullptr, 1, 1, round_pairs, to.data);
   EXPECT_EQ(to.values(),
             (std::vector<uint32_t>{0xc0003c00u, 0xc0003f80u, 0x3f823f80u}));
+}
+
+__global__ void round_to_tf32(const float *from, uint32_t *to) {
+  to[threadIdx.x] = gpuopt::ptx::round_to_tf32(from[threadIdx.x]);
+}
+
+// Ten bits of fraction are left; halves go away from zero.
+TEST_F(MatrixTest, RoundsToTf32) {
+  const std::vector<float> numbers = {1 + 0x1p-10f,
+                                      1 + 0x1p-11f,
+                                      -1 - 0x1.8p-10f,
+                                      1 + 0x1.ffp-12f,
+                                      3.4028235e38f,
+                                      INFINITY,
+                                      NAN};
+  const OnDevice<float> from(numbers);
+  const OnDevice<uint32_t> to(numbers.size());
+  cudaDeviceSynchronize();
+  run(nullptr, 1, 7, round_to_tf32, from.data, to.data);
+  const std::vector<uint32_t> words = to.values();
+  EXPECT_EQ((std::vector<uint32_t>(words.begin(), words.end() - 1)),
+            (std::vector<uint32_t>{0x3f802000u, 0x3f802000u, 0xbf804000u,
+                                   0x3f800000u, 0x7f800000u, 0x7f800000u}));
+  EXPECT_TRUE(std::isnan(std::bit_cast<float>(words.back())));
 }
 
 // ---- Copies that arrive late -----------------------------------------------

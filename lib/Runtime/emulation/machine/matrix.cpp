@@ -63,6 +63,43 @@ void multiply(const MatrixLanes &lanes, bool is_bf16) {
       lanes[lane]->c[i] = c[lane / 4 + 8 * (i / 2)][2 * (lane % 4) + i % 2];
 }
 
+// The PTX ISA does not say what a product makes of the lowest 13 bits of a
+// factor, so they have to be zero.
+float factor_in_tf32(uint32_t word, int lane) {
+  float x;
+  memcpy(&x, &word, sizeof x);
+  if (x == x && word % (1 << 13) != 0)
+    throw Fault("lane " + std::to_string(lane) + " of a warp multiplies " +
+                std::to_string(x) + ", which is not rounded to TF32");
+  return x;
+}
+
+// Lane 4 g + t holds:
+//   A  rows g, g + 8, g, g + 8; column t, t + 4 in the last two
+//   B  row t, t + 4 in the second; column g
+//   C  as above
+void multiply_tf32(const MatrixLanes &lanes) {
+  float a[16][8], b[8][8], c[16][8];
+  for (int lane = 0; lane < 32; lane++) {
+    const MatrixLane &mine = *lanes[lane];
+    const int g = lane / 4, t = lane % 4;
+    for (int word = 0; word < 4; word++)
+      a[g + 8 * (word % 2)][t + 4 * (word / 2)] =
+          factor_in_tf32(mine.a[word], lane);
+    for (int word = 0; word < 2; word++)
+      b[t + 4 * word][g] = factor_in_tf32(mine.b[word], lane);
+    for (int i = 0; i < 4; i++)
+      c[g + 8 * (i / 2)][2 * t + i % 2] = mine.c[i];
+  }
+  for (int row = 0; row < 16; row++)
+    for (int k = 0; k < 8; k++)
+      for (int column = 0; column < 8; column++)
+        c[row][column] += a[row][k] * b[k][column];
+  for (int lane = 0; lane < 32; lane++)
+    for (int i = 0; i < 4; i++)
+      lanes[lane]->c[i] = c[lane / 4 + 8 * (i / 2)][2 * (lane % 4) + i % 2];
+}
+
 // Lanes 8 m to 8 m + 7 name the rows of matrix m, which has eight of eight
 // elements. Register m of lane 4 g + t gets the elements 2 t and 2 t + 1 of row
 // g, or of column g.
@@ -99,6 +136,8 @@ void run_matrix_word(const MatrixLanes &lanes) {
     return multiply(lanes, false);
   case MatrixWord::MultiplyBF16:
     return multiply(lanes, true);
+  case MatrixWord::MultiplyTf32:
+    return multiply_tf32(lanes);
   case MatrixWord::Load:
     return load(lanes, false);
   case MatrixWord::LoadTransposed:

@@ -1,14 +1,20 @@
-// The work of a warp of 32 lanes on small matrices: PTX's mma.m16n8k16 and
-// ldmatrix.m8n8.x4 (PTX ISA, "Warp Level Matrix Multiply-Accumulate
-// Instructions"). The lanes arrive together, and the whole instruction is
-// computed at once.
+// The work of a warp of 32 lanes on small matrices: PTX's mma.m16n8k16,
+// mma.m16n8k8 in TF32 and ldmatrix.m8n8.x4 (PTX ISA, "Warp Level Matrix
+// Multiply-Accumulate Instructions"). The lanes arrive together, and the whole
+// instruction is computed at once.
 #pragma once
 
 #include <cstdint>
 
 namespace gpuopt::emulation {
 
-enum class MatrixWord { MultiplyF16, MultiplyBF16, Load, LoadTransposed };
+enum class MatrixWord {
+  MultiplyF16,
+  MultiplyBF16,
+  MultiplyTf32,
+  Load,
+  LoadTransposed
+};
 
 // The operands and results of one lane.
 struct MatrixLane {
@@ -30,7 +36,8 @@ inline bool is_same_word(const MatrixLane *one, const MatrixLane *other) {
   return one && other ? one->word == other->word : one == other;
 }
 
-// Throws a Fault if a row does not begin at a multiple of 16 bytes.
+// Throws a Fault if a row does not begin at a multiple of 16 bytes, or if a
+// factor in TF32 has more than ten bits of fraction.
 void run_matrix_word(const MatrixLanes &lanes);
 
 } // namespace gpuopt::emulation

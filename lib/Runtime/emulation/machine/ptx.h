@@ -38,6 +38,10 @@ inline void mma_bf16(float (&c)[4], const uint32_t (&a)[4], uint32_t b0,
                      uint32_t b1) {
   multiply(emulation::MatrixWord::MultiplyBF16, c, a, b0, b1);
 }
+inline void mma_tf32(float (&c)[4], const uint32_t (&a)[4], uint32_t b0,
+                     uint32_t b1) {
+  multiply(emulation::MatrixWord::MultiplyTf32, c, a, b0, b1);
+}
 
 inline void load(emulation::MatrixWord word, uint32_t (&to)[4],
                  const void *row) {
@@ -143,6 +147,13 @@ inline uint32_t pack_bf16(float low, float high) {
     return x != x ? 0x7fffu : (bits + 0x7fffu + (bits >> 16 & 1)) >> 16;
   };
   return upper_half(low) | upper_half(high) << 16;
+}
+
+// Rounds halves away from zero: the lowest 13 bits become zero. A NaN stays
+// one, and an infinity too.
+inline uint32_t round_to_tf32(float x) {
+  const auto bits = std::bit_cast<uint32_t>(x);
+  return x != x ? 0x7fffe000u : (bits + 0x1000u) & ~0x1fffu;
 }
 
 inline float max_nan(float a, float b) {

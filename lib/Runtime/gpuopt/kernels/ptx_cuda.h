@@ -32,6 +32,20 @@ DEVICE void mma_bf16(float (&c)[4], const uint32_t (&a)[4], uint32_t b0,
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
+// c += A B, of 16 x 8 and 8 x 8 elements in TF32: floats whose lowest 13 bits
+// are zero. Lane 4 g + t holds
+//   A  rows g, g + 8, g, g + 8; column t, t + 4 in the last two words
+//   B  row t, t + 4 in b1; column g
+//   c  as above
+DEVICE void mma_tf32(float (&c)[4], const uint32_t (&a)[4], uint32_t b0,
+                     uint32_t b1) {
+  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+               "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+               "{%0, %1, %2, %3};"
+               : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
 DEVICE uint32_t shared_address(const void *p) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(p));
 }
@@ -93,6 +107,12 @@ DEVICE uint32_t pack_f16(float low, float high) {
 DEVICE uint32_t pack_bf16(float low, float high) {
   uint32_t word;
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
+  return word;
+}
+// Rounds a number to the nearest one of TF32, and one in the middle away from 0.
+DEVICE uint32_t round_to_tf32(float x) {
+  uint32_t word;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(word) : "f"(x));
   return word;
 }
 
