@@ -141,6 +141,45 @@ def test_masked_forward_by_warpgroups_takes_few_instructions(tmp_path):
     assert len(tile) <= 590, (len(tile), tile)
 
 
+# In TF32, a tile of the same kernels: its products of 16 x 8 x 8, its copies of 16 bytes, its exponentials, and how many
+# instructions it may have. Products of rows load four matrices of 16 bytes a row at once, those of columns each element by
+# itself. Every element of a tile is rounded once, by two instructions, where it lies; every probability too.
+TF32_ATTENTION = """#include "gpuopt/ops/attention.h"
+namespace gpuopt::detail {
+template __global__ void attention_forward<tf32, %(head)d, ProductScores>(
+    AttentionShape, ProductScores, const tf32 *, const tf32 *, const tf32 *, tf32 *, float *);
+template __global__ void attention_query_gradients<tf32, %(head)d, ProductScores>(
+    AttentionShape, AttentionGradientShape, ProductScores, const tf32 *, const tf32 *, const tf32 *, const tf32 *,
+    const RowStatistics *, tf32 *, float *);
+template __global__ void attention_key_gradients<tf32, %(head)d, ProductScores, true, true>(
+    AttentionShape, AttentionGradientShape, ProductScores, int64_t, const tf32 *, const tf32 *, const tf32 *,
+    const tf32 *, const RowStatistics *, tf32 *, tf32 *, float *);
+}
+"""
+TF32_TILES = {64: {"attention_forward": (128, 8, 36, 770), "attention_query_gradients": (192, 8, 32, 750),
+                   "attention_key_gradients": (128, 5, 16, 570)},
+              128: {"attention_forward": (256, 16, 36, 1220), "attention_query_gradients": (192, 16, 16, 890),
+                    "attention_key_gradients": (256, 17, 16, 1150)}}
+
+
+@pytest.mark.parametrize("architecture", variants(["sm_80", "sm_90"], ["sm_90"]))
+@pytest.mark.parametrize("head", TF32_TILES)
+def test_attention_in_tf32(head, architecture, tmp_path):
+    (tmp_path / "gpuopt").symlink_to(ROOT / "lib" / "Runtime" / "gpuopt")
+    (tmp_path / "kernels.cu").write_text(TF32_ATTENTION % {"head": head})
+    (tmp_path / "calls.h").touch()
+    kernels = Kernels(tmp_path, tmp_path, architecture)
+    spills = re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", kernels.report)
+    assert set(spills) == {("0", "0")}, kernels.report
+    for name, (products, copies, exponentials, most) in TF32_TILES[head].items():
+        tile = [instruction.code for instruction in kernels.of_runtime[name].tile_loop()]
+        count = lambda code: sum(one.startswith(code) for one in tile)
+        assert count("HMMA.1688.F32.TF32") == count("HMMA") == products, (name, tile)
+        assert (count("LDGSTS"), count("MUFU.EX2")) == (copies, exponentials), (name, tile)
+        assert not count("LDL") and not count("STL") and not count("LDG.") and not count("STG"), (name, tile)
+        assert len(tile) <= most, (name, len(tile), tile)
+
+
 # The kernels for tall products are those of a ReLU, whose weights lie by columns, and of its gradient, where they lie by rows.
 TALL_PRODUCT = """#include "gpuopt/ops/gemm.h"
 namespace gpuopt::detail {

@@ -35,6 +35,20 @@ void with_kernels(const AttentionShape &s, const AttentionOptions &o,
   }
 }
 
+// A program has floats, and names tf32.
+template <class T>
+using Memory = std::conditional_t<std::is_same_v<T, tf32>, float, T>;
+template <class T>
+const Memory<T> *memory(const T *p) {
+  return reinterpret_cast<const Memory<T> *>(p);
+}
+template <class T>
+Memory<T> *memory(T *p) {
+  return reinterpret_cast<Memory<T> *>(p);
+}
+template <class T>
+using Factor = std::conditional_t<std::is_same_v<T, tf32>, tf32, void>;
+
 } // namespace
 
 template <class T>
@@ -42,8 +56,9 @@ void attention(Context &ctx, const AttentionShape &s, const T *q, const T *k,
                const T *v, T *y, float *statistics, const AttentionOptions &o) {
   with_kernels<T>(s, o, has_aligned_rows(s, q, k, v),
                   [&]<int HeadSize, AttentionScores Scores>() {
-                    attention<HeadSize, Scores>(ctx, s, q, k, v, y, statistics,
-                                                o);
+                    attention<HeadSize, Scores, Factor<T>>(
+                        ctx, s, memory(q), memory(k), memory(v), memory(y),
+                        statistics, o);
                   });
 }
 
@@ -55,8 +70,10 @@ void attention_backward(Context &ctx, const AttentionShape &s,
                         const AttentionOptions &o) {
   with_kernels<T>(s, o, has_aligned_rows(s, g, q, k, v, dy),
                   [&]<int HeadSize, AttentionScores Scores>() {
-                    attention_backward<HeadSize, Scores>(
-                        ctx, s, g, q, k, v, y, statistics, dy, dq, dk, dv, o);
+                    attention_backward<HeadSize, Scores, Factor<T>>(
+                        ctx, s, g, memory(q), memory(k), memory(v), memory(y),
+                        statistics, memory(dy), memory(dq), memory(dk),
+                        memory(dv), o);
                   });
 }
 
@@ -72,5 +89,6 @@ void attention_backward(Context &ctx, const AttentionShape &s,
 GPUOPT_ATTENTION_KERNELS(float)
 GPUOPT_ATTENTION_KERNELS(f16)
 GPUOPT_ATTENTION_KERNELS(bf16)
+GPUOPT_ATTENTION_KERNELS(tf32)
 
 } // namespace gpuopt

@@ -1,5 +1,5 @@
 // The GPU's kernels of attention against the formula in double precision.
-#include "AttentionCase.h"
+#include "AttentionForms.h"
 
 using namespace gpuopt;
 
@@ -19,16 +19,6 @@ void expect_all_right(const std::vector<Case> &cases) {
 }
 
 // ---- Sizes -----------------------------------------------------------------
-
-Case sized(int64_t queries, int64_t keys, int64_t key_size = 64,
-           int64_t value_size = 0) {
-  Case c;
-  c.queries = queries;
-  c.keys = keys;
-  c.key_size = key_size;
-  c.value_size = value_size ? value_size : key_size;
-  return c;
-}
 
 TEST_F(AttentionTest, F16) { expect_right<f16>({}); }
 TEST_F(AttentionTest, BF16) { expect_right<bf16>({}); }
@@ -109,14 +99,6 @@ TEST_F(AttentionTest, WritesItsOwnElementsAlone) {
   EXPECT_EQ(count_strangers(out.dv, p.v, c, c.keys, c.value_size), 0);
 }
 
-// Heads of one projection, and their gradients in one.
-Case fused(int64_t length, int64_t heads, int64_t size) {
-  Case c = sized(length, length, size);
-  c.batch[0] = 2;
-  c.batch[1] = heads;
-  c.is_fused = true;
-  return c;
-}
 TEST_F(AttentionTest, HeadsOfAProjection) {
   expect_all_right<f16>({fused(70, 3, 64), fused(40, 2, 128)});
   expect_all_right<float>({fused(40, 3, 32)});
@@ -124,13 +106,6 @@ TEST_F(AttentionTest, HeadsOfAProjection) {
 
 // ---- Soft caps -------------------------------------------------------------
 
-// Scores are about as large as the cap, so that slopes are anywhere from 0
-// to 1.
-Case capped(Case c, double cap = 1.5) {
-  c.scale = 3 / std::sqrt(double(c.key_size));
-  c.softcap = cap;
-  return c;
-}
 TEST_F(AttentionTest, CapsScores) {
   const std::vector<Case> cases = {capped(sized(70, 50)),
                                    capped(sized(49, 130, 24), 0.3),
@@ -186,12 +161,6 @@ TEST_F(AttentionTest, SumsOfColumns) {
 
 // ---- Heads that share keys -------------------------------------------------
 
-Case grouped(Case c, int64_t heads) {
-  c.batch[0] = c.batch[1] = 2;
-  c.batch[2] = heads;
-  c.shares_keys = true;
-  return c;
-}
 const std::vector<Case> kGroups = {grouped(sized(70, 50), 3),
                                    grouped(sized(20, 130, 24), 2)};
 TEST_F(AttentionTest, HeadsShareKeys) { expect_all_right<f16>(kGroups); }
@@ -202,12 +171,6 @@ TEST_F(AttentionTest, LargeHeadsShareKeys) {
 }
 
 // ---- What a query sees -----------------------------------------------------
-
-Case banded(Case c, int64_t first, int64_t last) {
-  c.first_key = first;
-  c.last_key = last;
-  return c;
-}
 
 TEST_F(AttentionTest, HeadsShareTheKeysOfABand) {
   Case c = grouped(sized(150, 150), 2);
@@ -266,26 +229,6 @@ TEST_F(AttentionTest, CapsScoresOfABand) {
 }
 
 // ---- Masks -----------------------------------------------------------------
-
-Case with(Case::Extra extra, Case c, std::vector<int> broadcast = {}) {
-  c.batch[0] = c.batch[1] = 2;
-  c.extra = extra;
-  for (int d : broadcast)
-    c.is_broadcast[d] = true;
-  return c;
-}
-Case masked(Case c, std::vector<int> broadcast = {}) {
-  return with(Case::Extra::Mask, c, broadcast);
-}
-Case added(Case c, std::vector<int> broadcast = {}) {
-  return with(Case::Extra::AddedMask, c, broadcast);
-}
-Case with_empty_rows(Case c, double value, bool zeroes_empty = false) {
-  c.has_empty_rows = true;
-  c.masked_value = value;
-  c.zeroes_empty = zeroes_empty;
-  return c;
-}
 
 const std::vector<Case> kMasks = {masked(sized(70, 70)),
                                   masked(sized(49, 77), {0, 1}),
@@ -407,24 +350,6 @@ TEST_F(AttentionTest, RowsHiddenByInfinity) {
 
 // ---- Biases with gradients -------------------------------------------------
 
-Case biased(Case c, std::vector<int> broadcast = {}) {
-  c.batch[0] = c.batch[1] = 2;
-  c.batch[2] = c.shares_keys ? c.batch[2] : 2;
-  c.has_bias = true;
-  for (int d : broadcast)
-    c.is_bias_broadcast[d] = true;
-  return c;
-}
-
-// A mask that replaces scores by a number like the others. Without one, the
-// gradients of a row's scores add up to 0, and so the sum over all keys is no
-// test.
-Case replaced(Case c) {
-  c = masked(c);
-  c.masked_value = -1;
-  return c;
-}
-
 // The gradient is summed over the dimensions of the batch, over queries, and
 // over keys, of one tile or of several.
 const std::vector<Case> kBiases = {
@@ -496,11 +421,6 @@ TEST_F(AttentionTest, RowsWithoutKeysLeaveTheGradientOfABiasAlone) {
 
 // ---- Dropout ---------------------------------------------------------------
 
-Case dropping(Case c, double ratio) {
-  c.dropout = ratio;
-  c.batch[0] = c.batch[1] = 2;
-  return c;
-}
 const std::vector<Case> kDropouts = {
     dropping(sized(70, 50), 0.1), dropping(sized(40, 100), 0.7),
     dropping(banded(sized(70, 70), -70, 0), 0.5),

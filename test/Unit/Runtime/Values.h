@@ -17,7 +17,7 @@ T narrow(float x) {
   else if constexpr (std::is_same_v<T, bf16>)
     return narrow_bf16(x);
   else
-    return T(x);
+    return T{x};
 }
 
 template <class T>

@@ -7,7 +7,8 @@
 // and then of row g + 8. So a row of a strip is spread over the four lanes of a
 // quad.
 //
-// f16 and bf16 are multiplied by matrix units, f32 by the usual ones.
+// f16, bf16 and tf32 are multiplied by matrix units, float by the usual ones.
+// Elements of a tile in tf32 are rounded before, where they lie.
 #pragma once
 
 #include "gpuopt/kernels/lanes.h"
@@ -22,6 +23,9 @@ constexpr int kTileVector = 16 / int(sizeof(T));
 // The distance from one row of a tile to the next, in elements.
 template <class T, int D>
 constexpr int kTileStride = D + kTileVector<T>;
+// How many elements of a row of a left operand a product of matrix units takes.
+template <class T>
+constexpr int kProductDepth = 2 * kTileVector<T>;
 
 // Where the elements of a tile are.
 template <class T, int D>
@@ -48,9 +52,6 @@ struct SwizzledRows {
            column % kPiece;
   }
 };
-
-template <class T>
-constexpr bool kHasMatrixUnits = sizeof(T) == 2;
 
 DEVICE int lane_of_warp() { return int(threadIdx.x) % 32; }
 // Return the row and the column of element i of x[n] of this lane in a strip.
@@ -93,15 +94,15 @@ struct SharedRows {
 
   SharedRows() = default;
   DEVICE explicit SharedRows(const T *rows) : rows(rows) {}
-  // The columns 16 k to 16 k + 15, as a matrix unit wants them.
+  // The columns from kProductDepth k on, as a matrix unit wants them.
   DEVICE void read(uint32_t (&a)[4], int k) const {
     const int lane = lane_of_warp();
-    ptx::ldmatrix(a, rows + lane % 16 * kTileStride<T, D> + 16 * k +
-                         lane / 16 * 8);
+    ptx::ldmatrix(a, rows + lane % 16 * kTileStride<T, D> +
+                         kProductDepth<T> * k + lane / 16 * kTileVector<T>);
   }
 };
 
-// 16 rows that are read once into D / 4 registers.
+// 16 rows of half precision that are read once into D / 4 registers.
 template <class T, int D>
 struct HeldRows {
   uint32_t words[D / 16][4];
@@ -135,8 +136,10 @@ DEVICE void mma(float (&c)[4], const uint32_t (&a)[4], uint32_t b0,
                 uint32_t b1) {
   if constexpr (std::is_same_v<T, f16>)
     ptx::mma_f16(c, a, b0, b1);
-  else
+  else if constexpr (std::is_same_v<T, bf16>)
     ptx::mma_bf16(c, a, b0, b1);
+  else
+    ptx::mma_tf32(c, a, b0, b1);
 }
 template <class T>
 DEVICE uint32_t pack_pair(float low, float high) {
@@ -146,17 +149,17 @@ DEVICE uint32_t pack_pair(float low, float high) {
     return ptx::pack_bf16(low, high);
 }
 
-// Two neighbours n of c at a time: the four matrices of one load are columns
-// 16 k and 16 k + 8 of the tile's rows 8 n, and of the rows 8 n + 8. All strips
-// use what was loaded.
+// Two neighbours n of c at a time: the four matrices of one load are two
+// neighbours of 16 bytes of the tile's rows 8 n, and of the rows 8 n + 8. All
+// strips use what was loaded.
 template <int D, int S, int N, class T, class Rows>
 DEVICE void multiply_transposed_on_units(float (&c)[S][N][4],
                                          const Rows (&a)[S], const T *tile) {
   const int lane = lane_of_warp();
-  const T *mine =
-      tile + (lane % 8 + lane / 16 * 8) * kTileStride<T, D> + lane / 8 % 2 * 8;
+  const T *mine = tile + (lane % 8 + lane / 16 * 8) * kTileStride<T, D> +
+                  lane / 8 % 2 * kTileVector<T>;
   UNROLL
-  for (int k = 0; k < D / 16; k++) {
+  for (int k = 0; k < D / kProductDepth<T>; k++) {
     uint32_t left[S][4];
     UNROLL
     for (int s = 0; s < S; s++)
@@ -164,7 +167,8 @@ DEVICE void multiply_transposed_on_units(float (&c)[S][N][4],
     UNROLL
     for (int n = 0; n < N; n += 2) {
       uint32_t right[4];
-      ptx::ldmatrix(right, mine + 8 * n * kTileStride<T, D> + 16 * k);
+      ptx::ldmatrix(right,
+                    mine + 8 * n * kTileStride<T, D> + kProductDepth<T> * k);
       UNROLL
       for (int s = 0; s < S; s++) {
         mma<T>(c[s][n], left[s], right[0], right[1]);
@@ -202,6 +206,35 @@ DEVICE void add_product_on_units(float (&c)[S][D / 8][4],
         mma<T>(c[s][n], left[s], right[0], right[1]);
         mma<T>(c[s][n + 1], left[s], right[2], right[3]);
       }
+    }
+  }
+}
+
+// In TF32, a lane holds the columns t and t + 4 of a left operand. These are
+// the keys 2 t and 2 t + 1 that it has of p, if the rows of the tile come in
+// the same order.
+template <int D, int S, int N>
+DEVICE void add_product_in_tf32(float (&c)[S][D / 8][4],
+                                const float (&p)[S][N][4], const tf32 *tile) {
+  constexpr int kStride = kTileStride<tf32, D>;
+  const tf32 *mine = tile + strip_column(0, 0) * kStride + lane_of_warp() / 4;
+  UNROLL
+  for (int k = 0; k < N; k++) {
+    uint32_t left[S][4];
+    UNROLL
+    for (int s = 0; s < S; s++) {
+      UNROLL
+      for (int i = 0; i < 4; i++)
+        left[s][i] = ptx::round_to_tf32(p[s][k][i % 2 * 2 + i / 2]);
+    }
+    UNROLL
+    for (int n = 0; n < D / 8; n++) {
+      const tf32 *right = mine + 8 * k * kStride + 8 * n;
+      const auto even = bit_cast<uint32_t>(right[0]),
+                 odd = bit_cast<uint32_t>(right[kStride]);
+      UNROLL
+      for (int s = 0; s < S; s++)
+        mma<tf32>(c[s][n], left[s], even, odd);
     }
   }
 }
@@ -277,12 +310,14 @@ DEVICE void multiply_transposed(float (&c)[S][N][4], const Rows (&a)[S],
   }
 }
 
-// c[s][16, D] += p[s][16, 8 N] times tile[8 N, D], for S strips. Where T is
-// half precision, p is rounded to it.
+// c[s][16, D] += p[s][16, 8 N] times tile[8 N, D], for S strips. On matrix
+// units, p is rounded to T.
 template <int D, int S, int N, class T>
 DEVICE void add_product(float (&c)[S][D / 8][4], const float (&p)[S][N][4],
                         const T *tile) {
-  if constexpr (kHasMatrixUnits<T>) {
+  if constexpr (std::is_same_v<T, tf32>) {
+    add_product_in_tf32<D>(c, p, tile);
+  } else if constexpr (kHasMatrixUnits<T>) {
     add_product_on_units<D>(c, p, tile);
   } else {
     UNROLL

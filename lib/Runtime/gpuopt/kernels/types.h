@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #ifdef __CUDACC__
 #include <cuda_fp16.h>
@@ -38,6 +39,16 @@ struct f16 {
 struct bf16 {
   uint16_t bits;
 };
+
+// A float whose products are in TF32: a matrix unit reads ten bits of its
+// fraction. Kernels that have such products see floats as elements of this
+// type.
+struct tf32 {
+  float value;
+};
+// Whether the matrix units of a GPU multiply elements of this type.
+template <class T>
+constexpr bool kHasMatrixUnits = sizeof(T) == 2 || std::is_same_v<T, tf32>;
 
 enum class Type {
   F64,
@@ -136,11 +147,13 @@ HOST_DEVICE T load_scalar(const T *p) {
 }
 HOST_DEVICE float load_scalar(const f16 *p) { return widen(*p); }
 HOST_DEVICE float load_scalar(const bf16 *p) { return widen(*p); }
+HOST_DEVICE float load_scalar(const tf32 *p) { return p->value; }
 template <class T>
 HOST_DEVICE void store_scalar(T *p, T x) {
   *p = x;
 }
 HOST_DEVICE void store_scalar(f16 *p, float x) { *p = narrow_f16(x); }
 HOST_DEVICE void store_scalar(bf16 *p, float x) { *p = narrow_bf16(x); }
+HOST_DEVICE void store_scalar(tf32 *p, float x) { p->value = x; }
 
 } // namespace gpuopt

@@ -160,6 +160,11 @@ inline AttentionChanges changes_of(const AttentionShape &s,
   return changes;
 }
 
+// The type as which kernels see elements of T: Factor, unless it is void.
+// Floats may be factors in TF32.
+template <class Factor, class T>
+using FactorOf = std::conditional_t<std::is_void_v<Factor>, T, Factor>;
+
 // Throws an error if the kernels are not for this call.
 template <int HeadSize, AttentionScores Scores, class T>
 void check_attention_kernels(const AttentionShape &s, const AttentionOptions &o,
@@ -181,15 +186,18 @@ void check_attention_kernels(const AttentionShape &s, const AttentionOptions &o,
                 "options say; attention_scores_of gives the right ones");
 }
 
-// attention<HeadSize, Scores>(ctx, shape, q, k, v, y, statistics, options)
-// attention_backward<HeadSize, Scores>(ctx, shape, gradients, q, k, v, y,
-//                                      statistics, dy, dq, dk, dv, options)
+// attention<HeadSize, Scores[, tf32]>(ctx, shape, q, k, v, y, statistics,
+//                                     options)
+// attention_backward<HeadSize, Scores[, tf32]>(ctx, shape, gradients, q, k, v,
+//                                              y, statistics, dy, dq, dk, dv,
+//                                              options)
 //
 // HeadSize is attention_head_of(the larger of key_size and value_size), and
 // Scores are those of attention_scores_of: they choose the GPU's kernels. The
 // host, which has no such kernels, only checks them.
 //
-// T is float, f16 or bf16. The statistics are floats, dense: [2, batch,
+// T is float, f16 or bf16. Where tf32 is named, T is float, and the GPU rounds
+// the factors of products to TF32. The statistics are floats, dense: [2, batch,
 // queries], first the largest scores (scaled, capped, biased and masked), then
 // the logarithms. Where all scores are minus infinity, so is the largest one.
 

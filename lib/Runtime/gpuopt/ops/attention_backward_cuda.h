@@ -34,6 +34,10 @@ constexpr int kProductQueryBlocks = 5, kMaskedQueryBlocks = 4,
 // each tile of queries that it loads serves both.
 template <class T, int D, class Scores>
 HOST_DEVICE constexpr TileSizes query_gradient_tiles() {
+  if (std::is_same_v<T, tf32>)
+    return D <= 64    ? TileSizes{128, 32, 1, 1, 2}
+           : D <= 128 ? TileSizes{64, 32, 1, 1}
+                      : TileSizes{32, 16, 1, 1};
   if (kHasMatrixUnits<T>)
     return D <= 64    ? TileSizes{64, 32, 2,
                                   Scores::kAreProducts  ? kProductQueryBlocks
@@ -47,6 +51,10 @@ HOST_DEVICE constexpr TileSizes query_gradient_tiles() {
 }
 template <class T, int D, class Scores>
 HOST_DEVICE constexpr TileSizes key_gradient_tiles() {
+  if (std::is_same_v<T, tf32>)
+    return D <= 64    ? TileSizes{128, 16, 2, 1, 2}
+           : D <= 128 ? TileSizes{64, 32, 1, 1}
+                      : TileSizes{32, 16, 1, 1};
   if (kHasMatrixUnits<T>)
     return D <= 64    ? Scores::kAreProducts
                             ? TileSizes{128, 32, 2, 2, 2}
@@ -386,6 +394,8 @@ KERNEL void __launch_bounds__(query_gradient_tiles<T, D, Scores>().threads(),
   RowStatistics of_row[S][2] = {};
   load_statistics(of_row, statistics, s, at, first_row);
   ptx::cp_async_wait<0>();
+  round_tile<kSizes.own, D, kThreads>(tiles.own(0));
+  round_tile<kSizes.own, D, kThreads>(tiles.own(1));
   __syncthreads();
   const int own_row = first_row_of_warp(S) * kTileStride<T, D>;
   SharedRows<T, D> queries[S], gradients[S];
@@ -397,7 +407,8 @@ KERNEL void __launch_bounds__(query_gradient_tiles<T, D, Scores>().threads(),
     set_zero(sum[strip]);
   const ScoreBand band(s);
   for_each_tile<kSizes.buffers>(
-      range.begin, range.end, copy, [&](int tile, int buffer) {
+      range.begin, range.end, copy,
+      [&](int tile, int buffer) {
         const int row = first_row, key = tile * kKeys;
         if (ScoreTile(band, row, S * kStripRows, key, kKeys).is_hidden)
           return;
@@ -416,6 +427,10 @@ KERNEL void __launch_bounds__(query_gradient_tiles<T, D, Scores>().threads(),
           multiply_by_slopes(dp[strip], slopes, scores);
         }
         add_product<D>(sum, dp, tiles.other(0, buffer));
+      },
+      [&](int buffer) {
+        Copies::round(tiles.other(0, buffer));
+        Copies::round(tiles.other(1, buffer));
       });
   store_gradients<D>(
       tiles, column_sums, s, at, 0,
@@ -523,6 +538,13 @@ KERNEL void __launch_bounds__(key_gradient_tiles<T, D, Scores>().threads(),
     }
   };
   copy_own_keys<Keys, Scores::kAreAligned>(tiles, s, at, first_key, k, v);
+  if constexpr (std::is_same_v<T, tf32>) {
+    ptx::cp_async_commit();
+    ptx::cp_async_wait<0>();
+    round_tile<kSizes.own, D, kThreads>(tiles.own(0));
+    if constexpr (Keys)
+      round_tile<kSizes.own, D, kThreads>(tiles.own(1));
+  }
 
   const int own_row = first_row_of_warp(S) * kTileStride<T, D>;
   SharedRows<T, D> keys[S], values[S];
@@ -542,6 +564,10 @@ KERNEL void __launch_bounds__(key_gradient_tiles<T, D, Scores>().threads(),
           sum_k, sum_v, keys, values, tiles.other(0, buffer),
           tiles.other(1, buffer), band, query, first_row, s, at, scores);
   };
+  const auto round = [&](int buffer) {
+    round_tile<kQueries, D, kThreads>(tiles.other(0, buffer));
+    round_tile<kQueries, D, kThreads>(tiles.other(1, buffer));
+  };
   // A group has fewer heads than a grid has blocks, so 32 bits hold their
   // numbers; with 64, sm_80 would spill.
   const auto first_head = uint32_t(at.batch[2]);
@@ -552,7 +578,7 @@ KERNEL void __launch_bounds__(key_gradient_tiles<T, D, Scores>().threads(),
     if (range.begin < range.end)
       copy(range.begin, 0);
     ptx::cp_async_commit();
-    for_each_tile<kSizes.buffers>(range.begin, range.end, copy, use);
+    for_each_tile<kSizes.buffers>(range.begin, range.end, copy, use, round);
   }
   if constexpr (Keys)
     store_gradients<D>(

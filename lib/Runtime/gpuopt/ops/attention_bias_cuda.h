@@ -34,11 +34,13 @@ struct BiasTiles {
         summed(rows_of_bias > 1 ? 1 : ceil_div(rows, size)) {}
 };
 
-// Tiles of queries, their gradients, keys and values are as large as for dQ.
+// Tiles of queries, their gradients, keys and values are as large as for dQ,
+// but no warp has two strips.
 template <class T, int D>
 HOST_DEVICE constexpr TileSizes bias_gradient_tiles() {
   TileSizes sizes = query_gradient_tiles<T, D, ChangedScores>();
-  sizes.buffers = 1;
+  sizes.own /= sizes.strips;
+  sizes.strips = sizes.buffers = 1;
   return sizes;
 }
 
@@ -67,6 +69,13 @@ struct BiasMemory {
                           const Matrix<const T> &from) const {
     copy_tile<kSizes.other, D, kSizes.threads(), kKnowsPlaces>(others(which),
                                                                from, first);
+  }
+  // Rounds what this thread has copied, where products are in TF32.
+  DEVICE void round() const {
+    for (int which = 0; which < 2; which++) {
+      round_tile<kSizes.own, D, kSizes.threads()>(operands(which));
+      round_tile<kSizes.other, D, kSizes.threads()>(others(which));
+    }
   }
   DEVICE float *sums() const {
     return reinterpret_cast<float *>(ptx::dynamic_memory());
@@ -163,23 +172,27 @@ KERNEL void __launch_bounds__(bias_gradient_tiles<T, D>().threads(),
   float sum[kKeys / 8][4];
   set_zero(sum);
   const ScoreBand band(s);
-  for_each_tile<1>(begin, end, copy, [&](int64_t step, int) {
-    const Step from = find(step);
-    const int first_row = from.first_query + first_row_of_warp(1);
-    const ScoreTile place(band, first_row, kStripRows, from.first_key, kKeys);
-    if (place.is_hidden)
-      return;
-    RowStatistics of_row[1][2] = {};
-    load_statistics(of_row, statistics, s, from, first_row);
-    float p[1][kKeys / 8][4], dp[1][kKeys / 8][4];
-    multiply_transposed<D>(p, queries, memory.others(0));
-    multiply_transposed<D>(dp, gradients, memory.others(1));
-    const ScoreBits bits = to_scores<true>(p[0], place, s, from, scores);
-    to_gradients(p[0], dp[0], bits, scores,
-                 [&](int, int i) { return of_row[0][i / 2]; });
-    for_each_element<kKeys / 8>(
-        [&](int n, int i) { sum[n][i] += dp[0][n][i]; });
-  });
+  for_each_tile<1>(
+      begin, end, copy,
+      [&](int64_t step, int) {
+        const Step from = find(step);
+        const int first_row = from.first_query + first_row_of_warp(1);
+        const ScoreTile place(band, first_row, kStripRows, from.first_key,
+                              kKeys);
+        if (place.is_hidden)
+          return;
+        RowStatistics of_row[1][2] = {};
+        load_statistics(of_row, statistics, s, from, first_row);
+        float p[1][kKeys / 8][4], dp[1][kKeys / 8][4];
+        multiply_transposed<D>(p, queries, memory.others(0));
+        multiply_transposed<D>(dp, gradients, memory.others(1));
+        const ScoreBits bits = to_scores<true>(p[0], place, s, from, scores);
+        to_gradients(p[0], dp[0], bits, scores,
+                     [&](int, int i) { return of_row[0][i / 2]; });
+        for_each_element<kKeys / 8>(
+            [&](int n, int i) { sum[n][i] += dp[0][n][i]; });
+      },
+      [&](int) { memory.round(); });
   store_bias_sums<T, D>(sums, at, sum,
                         to + (at.part * sums.count + at.own) * sums.rows *
                                  sums.keys);

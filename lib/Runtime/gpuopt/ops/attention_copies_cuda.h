@@ -64,7 +64,25 @@ public:
     }
   }
 
+  // Rounds the elements that this thread has copied, where products are in
+  // TF32. They must have arrived.
+  static DEVICE void round(T *tile) {
+    if constexpr (std::is_same_v<T, tf32>) {
+      T *mine = tile + Layout::place(row(), column());
+      UNROLL
+      for (int i = 0; i < Rows; i += kStep)
+        round_vector(mine + i * Layout::kStride);
+    }
+  }
+
 private:
+  static DEVICE void round_vector(tf32 *p) {
+    const float4 x = *reinterpret_cast<const float4 *>(p);
+    *reinterpret_cast<uint4 *>(p) = {
+        ptx::round_to_tf32(x.x), ptx::round_to_tf32(x.y),
+        ptx::round_to_tf32(x.z), ptx::round_to_tf32(x.w)};
+  }
+
   static DEVICE int row() { return int(threadIdx.x / kVectors); }
   static DEVICE int column() { return int(threadIdx.x % kVectors) * kVector; }
 
@@ -95,17 +113,23 @@ DEVICE void copy_tile(T *tile, const Matrix<const T> &from, int first) {
       .copy(tile, from, first);
 }
 
+// Rounds what this thread has copied of a tile by copy_tile.
+template <int Rows, int D, int Threads, class T>
+DEVICE void round_tile(T *tile) {
+  TileCopies<Rows, D, Threads, true, T>::round(tile);
+}
+
 // Calls use(tile, buffer) for each tile from `begin` to `end`; copy(tile,
 // buffer) begins to bring one. With two buffers, the next tile is on its way
-// while one is used. show() is called where this thread's part of a tile is
-// there.
+// while one is used. show(buffer) is called where this thread's part of a tile
+// is there.
 template <int Buffers, class Index, class Copy, class Use, class Show>
 DEVICE void for_each_tile(Index begin, Index end, const Copy &copy,
                           const Use &use, const Show &show) {
   int buffer = 0;
   for (Index tile = begin; tile < end; tile++) {
     ptx::cp_async_wait<0>();
-    show();
+    show(buffer);
     // All threads have copied this tile, and none uses the one before any more.
     __syncthreads();
     if (Buffers == 2 && tile + 1 < end)
@@ -121,12 +145,6 @@ DEVICE void for_each_tile(Index begin, Index end, const Copy &copy,
       ptx::cp_async_commit();
     }
   }
-}
-
-template <int Buffers, class Index, class Copy, class Use>
-DEVICE void for_each_tile(Index begin, Index end, const Copy &copy,
-                          const Use &use) {
-  for_each_tile<Buffers>(begin, end, copy, use, [] {});
 }
 
 // Writes a strip, times a factor for each half of its rows, to the rows from
@@ -149,7 +167,7 @@ DEVICE void store_strip(const Matrix<T> &to, int64_t first,
       const float a = x[n][2 * half] * factor, b = x[n][2 * half + 1] * factor;
       T *p = to.data + row * to.stride + column;
       if (has_pairs && column < to.columns) {
-        if constexpr (kHasMatrixUnits<T>)
+        if constexpr (sizeof(T) == 2)
           *reinterpret_cast<uint32_t *>(p) = pack_pair<T>(a, b);
         else
           *reinterpret_cast<float2 *>(p) = float2{a, b};

@@ -10,6 +10,16 @@ namespace gpuopt {
 
 namespace detail {
 
+// Returns where the kernels see the elements of a tensor.
+template <class To, class T>
+const To *as(const T *p) {
+  return reinterpret_cast<const To *>(p);
+}
+template <class To, class T>
+To *as(T *p) {
+  return reinterpret_cast<To *>(p);
+}
+
 template <int HeadSize, AttentionScores Scores, class T>
 void launch_forward(Context &ctx, const AttentionShape &s, const T *q,
                     const T *k, const T *v, T *y, float *statistics,
@@ -33,14 +43,17 @@ void launch_forward(Context &ctx, const AttentionShape &s, const T *q,
 
 } // namespace detail
 
-template <int HeadSize, AttentionScores Scores, class T>
+template <int HeadSize, AttentionScores Scores, class Factor = void, class T>
 void attention(Context &ctx, const AttentionShape &s, const T *q, const T *k,
                const T *v, T *y, float *statistics,
                const AttentionOptions &o = {}) {
-  check_attention_kernels<HeadSize, Scores, T>(s, o,
-                                               has_aligned_rows(s, q, k, v));
+  using Own = FactorOf<Factor, T>;
+  using detail::as;
+  check_attention_kernels<HeadSize, Scores, Own>(s, o,
+                                                 has_aligned_rows(s, q, k, v));
   const auto run_own = [&] {
-    detail::launch_forward<HeadSize, Scores>(ctx, s, q, k, v, y, statistics, o);
+    detail::launch_forward<HeadSize, Scores>(
+        ctx, s, as<Own>(q), as<Own>(k), as<Own>(v), as<Own>(y), statistics, o);
   };
   if (!detail::attention_by_cudnn(ctx, s, q, k, v, y, statistics, o, run_own))
     run_own();
@@ -135,13 +148,15 @@ void launch_gradients(Context &ctx, const AttentionShape &s,
 
 } // namespace detail
 
-template <int HeadSize, AttentionScores Scores, class T>
+template <int HeadSize, AttentionScores Scores, class Factor = void, class T>
 void attention_backward(Context &ctx, const AttentionShape &s,
                         const AttentionGradientShape &g, const T *q, const T *k,
                         const T *v, const T *y, const float *statistics,
                         const T *dy, T *dq, T *dk, T *dv,
                         const AttentionOptions &o = {}) {
-  check_attention_kernels<HeadSize, Scores, T>(
+  using Element = FactorOf<Factor, T>;
+  using detail::as;
+  check_attention_kernels<HeadSize, Scores, Element>(
       s, o, has_aligned_rows(s, g, q, k, v, dy));
   const int64_t of_rows_in_bytes = attention_workspace(s);
   char *workspace = static_cast<char *>(ctx.workspace(
@@ -152,14 +167,17 @@ void attention_backward(Context &ctx, const AttentionShape &s,
   using Own = detail::ScoresOf<Scores>;
   const Own scores(o);
   launch(ctx, batch_elements(s) * ceil_div(s.queries, detail::kRowsOfBlock),
-         detail::kRowThreads, detail::attention_row_statistics<T, Own>, s, g,
-         scores, y, dy, statistics, rows);
-  detail::launch_gradients<T, HeadSize>(ctx, s, g, scores, q, k, v, dy, of_rows,
-                                        dq, dk, dv, o.column_sums);
+         detail::kRowThreads, detail::attention_row_statistics<Element, Own>, s,
+         g, scores, as<Element>(y), as<Element>(dy), statistics, rows);
+  detail::launch_gradients<Element, HeadSize>(
+      ctx, s, g, scores, as<Element>(q), as<Element>(k), as<Element>(v),
+      as<Element>(dy), of_rows, as<Element>(dq), as<Element>(dk),
+      as<Element>(dv), o.column_sums);
   if constexpr (Scores >= AttentionScores::Changed)
     if (o.bias_gradient)
-      detail::launch_bias_gradient<T, HeadSize>(
-          ctx, s, g, scores, q, k, v, dy, of_rows,
+      detail::launch_bias_gradient<Element, HeadSize>(
+          ctx, s, g, scores, as<Element>(q), as<Element>(k), as<Element>(v),
+          as<Element>(dy), of_rows,
           reinterpret_cast<float *>(workspace + of_rows_in_bytes),
           o.bias_gradient);
 }

@@ -13,6 +13,11 @@ namespace gpuopt::detail {
 template <class T, int D, class Scores>
 HOST_DEVICE constexpr TileSizes forward_tiles() {
   constexpr bool kAreMasked = !Scores::kAreProducts && !Scores::kAreChanged;
+  if (std::is_same_v<T, tf32>)
+    return D <= 64    ? TileSizes{128, 32, 2, 1, 2}
+           : D <= 128 ? Scores::kAreChanged ? TileSizes{64, 32, 2, 1}
+                                            : TileSizes{128, 32, 1, 1, 2}
+                      : TileSizes{64, 16, 1, 1};
   if (kHasMatrixUnits<T>)
     return D <= 64    ? TileSizes{128, kAreMasked ? 32 : 64, 2, 2}
            : D <= 128 ? TileSizes{128, 32, 2, 1}
@@ -31,7 +36,7 @@ constexpr size_t forward_bytes() {
 // The queries of a warp stay in registers if there is room for them. For heads
 // of 64 there is none, because two blocks share a multiprocessor.
 template <class T, int D>
-using ForwardRows = std::conditional_t<kHasMatrixUnits<T> && D == 128,
+using ForwardRows = std::conditional_t<sizeof(T) == 2 && D == 128,
                                        HeldRows<T, D>, SharedRows<T, D>>;
 
 // Ends the softmax of a strip, whose first query is `first_row`: writes the
@@ -112,6 +117,7 @@ KERNEL void __launch_bounds__(forward_tiles<T, D, Scores>().threads(),
     copy(range.begin, 0);
   ptx::cp_async_commit();
   ptx::cp_async_wait<0>();
+  round_tile<kSizes.own, D, kThreads>(queries);
   __syncthreads();
 
   ForwardRows<T, D> rows[S];
@@ -124,7 +130,8 @@ KERNEL void __launch_bounds__(forward_tiles<T, D, Scores>().threads(),
     set_zero(sum[strip]);
   const ScoreBand band(s);
   for_each_tile<kSizes.buffers>(
-      range.begin, range.end, copy, [&](int tile, int buffer) {
+      range.begin, range.end, copy,
+      [&](int tile, int buffer) {
         const int row = first_row, key = tile * kKeys;
         if (ScoreTile(band, row, S * kStripRows, key, kKeys).is_hidden)
           return;
@@ -142,6 +149,10 @@ KERNEL void __launch_bounds__(forward_tiles<T, D, Scores>().threads(),
           drop(x[strip], bits, scores);
         }
         add_product<D>(sum, x, tile_in(buffer, 1));
+      },
+      [&](int buffer) {
+        Copies::round(tile_in(buffer, 0));
+        Copies::round(tile_in(buffer, 1));
       });
 
   store_forward<D>(s, at, scores, first_row, softmax, sum, y, statistics);

@@ -12,7 +12,7 @@ namespace gpuopt::detail {
 
 template <class T, int D, class Scores>
 constexpr bool kHasWarpgroupKernels =
-    kIsBuiltForWarpgroups && kHasMatrixUnits<T> && D == kSwizzledColumns &&
+    kIsBuiltForWarpgroups && sizeof(T) == 2 && D == kSwizzledColumns &&
     !Scores::kAreChanged && Scores::kAreAligned;
 
 // A block is a warpgroup, and several share a multiprocessor: while one
@@ -417,7 +417,7 @@ KERNEL void __launch_bounds__(WarpgroupQuerySizes<Scores>::kSizes.threads(),
         begin_add_product(sum[0], of_scores, tiles.other(0, buffer));
         finish_products(sum[0]);
       },
-      [] { ptx::fence_proxy_async(); });
+      [](int) { ptx::fence_proxy_async(); });
   store_gradients<D>(
       tiles, column_sums, s, at, 0,
       Matrix<T>(dq + at.offset(g.dq_batch), s.queries, s.key_size, g.dq_row),
@@ -516,7 +516,7 @@ KERNEL void __launch_bounds__(WarpgroupKeySizes<Scores>::kSizes.threads(),
       copy(range.begin, 0);
     ptx::cp_async_commit();
     for_each_tile<kSizes.buffers>(range.begin, range.end, copy, use,
-                                  [] { ptx::fence_proxy_async(); });
+                                  [](int) { ptx::fence_proxy_async(); });
   }
   store_gradients<D>(
       tiles, column_sums, s, at, 1,
