@@ -148,6 +148,18 @@ def check_repeated_attention(plain, cudnn, record, tmp_path):
     assert "".join(f"{line}\n" for line in lines) == record.read_text()
 
 
+def test_attention_in_tf32(tmp_path):
+    """Tensor cores multiply what is rounded to TF32, in kernels that the program names. The order of work decides no bit."""
+    model = Emulated("gpt2-long", tmp_path / "model", precision="tf32")
+    step = (model.trainer.folder / "step.cu").read_text()
+    assert "attention<64, AttentionScores::Products, tf32>(" in step
+    assert "attention_backward<64, AttentionScores::Products, tf32>(" in step
+    record = tmp_path / "autotune.txt"
+    result = model.train(seed=1, autotune_file=record)
+    np.testing.assert_allclose(result.losses, model.train_torch(), rtol=1e-3)
+    assert_same_bits(result, model.train(seed=2, autotune_file=record))
+
+
 def test_an_update_with_products(tmp_path):
     """Muon's update is kernels and products, captured and replayed like those of the forward."""
     model = Emulated("gpt2-tiny", tmp_path, optimizer="muon")

@@ -164,7 +164,8 @@ private:
       hasUpdate |= step.getKind() == train::StepKind::Update;
       std::vector<cxx::OpCalls> calls;
       if (failed(cxx::printStep(step, field, names, shapes, calls, marks,
-                                layers, steps, options.callsPerFunction)))
+                                layers, steps, options.callsPerFunction,
+                                options.allowsTf32)))
         return failure();
       functions.push_back({field, field, !calls.empty()});
       if (!calls.empty())
@@ -335,12 +336,16 @@ void gpuopt::registerCxxTranslation() {
       "device-to-cxx-calls-per-function",
       llvm::cl::desc("steps of more calls than this are several functions"),
       llvm::cl::init(EmissionOptions().callsPerFunction));
+  static llvm::cl::opt<bool> allowsTf32(
+      "device-to-cxx-tf32", llvm::cl::desc("products of floats may be in TF32"),
+      llvm::cl::init(EmissionOptions().allowsTf32));
   static TranslateFromMLIRRegistration registration(
       "device-to-cxx", "print the device dialect as the source of a program",
       [](ModuleOp module, raw_ostream &stream) -> LogicalResult {
         EmissionOptions options;
         options.linesPerFile = linesPerFile;
         options.callsPerFunction = callsPerFunction;
+        options.allowsTf32 = allowsTf32;
         FailureOr<ProgramFiles> files = emitProgram(module, options);
         if (failed(files))
           return failure();

@@ -25,11 +25,13 @@ class StepPrinter {
 public:
   StepPrinter(device::StepOp step, cxx::ProgramNames &names,
               cxx::ShapeTable &shapes, std::vector<cxx::OpCalls> &calls,
-              cxx::LineMarks &marks, raw_ostream &tables, raw_ostream &stream)
+              cxx::LineMarks &marks, raw_ostream &tables, raw_ostream &stream,
+              bool allowsTf32)
       : step(step), symbols(step->getParentOfType<ModuleOp>()), names(names),
         shapes(shapes), calls(calls), marks(marks), tables(&tables),
         stream(&stream), layers(names), multiTensor(names, symbols, tables),
-        comments(names, symbols), isTimed(cxx::isTimed(step)) {}
+        comments(names, symbols), isTimed(cxx::isTimed(step)),
+        allowsTf32(allowsTf32) {}
 
   LogicalResult print(StringRef name, unsigned callsPerFunction) {
     layers.print(step, symbols, *tables);
@@ -486,13 +488,29 @@ private:
     call(printed.function, arguments);
   }
 
+  /// Calls of libraries are told at run time that products of floats may be in
+  /// TF32. The kernels of attention are compiled for it, so the call names it
+  /// (Runtime/gpuopt/ops/attention.h).
+  bool multipliesInTf32(device::CallOp op) const {
+    StringRef function = op.getFunction();
+    if (!allowsTf32 ||
+        (function != "attention" && function != "attention_backward"))
+      return false;
+    return cast<device::PtrType>(op.getOperands().front().getType())
+        .getElement()
+        .isF32();
+  }
+
   void emit(device::CallOp op) {
     std::string function = op.getFunction().str();
+    SmallVector<std::string> ofTemplate;
     if (std::optional<ArrayAttr> arguments = op.getTemplateArguments())
-      function +=
-          "<" +
-          llvm::join(llvm::map_range(*arguments, templateArgumentText), ", ") +
-          ">";
+      llvm::append_range(ofTemplate,
+                         llvm::map_range(*arguments, templateArgumentText));
+    if (multipliesInTf32(op))
+      ofTemplate.push_back("tf32");
+    if (!ofTemplate.empty())
+      function += "<" + llvm::join(ofTemplate, ", ") + ">";
     SmallVector<std::string> arguments{"ctx"};
     OperandRange operands = op.getOperands();
     for (Attribute argument : op.getArguments())
@@ -547,6 +565,7 @@ private:
   cxx::MultiTensorTables multiTensor;
   cxx::StepComments comments;
   const bool isTimed;
+  const bool allowsTf32;
   std::string indent = "  ";
   std::string loopFunctions;               ///< The functions that loops share.
   llvm::StringMap<std::string> functionOf; ///< Their names, by those in the IR.
@@ -561,7 +580,8 @@ LogicalResult cxx::printStep(device::StepOp step, StringRef name,
                              ProgramNames &names, ShapeTable &shapes,
                              std::vector<OpCalls> &calls, LineMarks &marks,
                              raw_ostream &tables, raw_ostream &stream,
-                             unsigned callsPerFunction) {
-  return StepPrinter(step, names, shapes, calls, marks, tables, stream)
+                             unsigned callsPerFunction, bool allowsTf32) {
+  return StepPrinter(step, names, shapes, calls, marks, tables, stream,
+                     allowsTf32)
       .print(name, callsPerFunction);
 }
