@@ -84,12 +84,29 @@ static void addTiles(OpT op, int64_t head, ScoreTile tile, double instructions,
   work.laneInstructions = pairs * instructions;
 }
 
-/// Lanes multiply what is wider than half precision, in TF32 as well: for each
-/// product of two numbers they have so many instructions, with those that load
-/// the numbers. In TF32, GPT-2's 12 forwards and backwards of 64 x 1024 tokens
-/// took 48.7 and 214.8 ms on an H200 (2026-11-27).
+/// Lanes multiply f32 where TF32 is not allowed: for each product of two
+/// numbers they have so many instructions, with those that load the numbers.
+/// GPT-2's 12 forwards and backwards of 64 x 1024 tokens took 48.7 and 214.8 ms
+/// on an H200 (2026-11-27).
 static constexpr double kForwardLaneInstructions = 2.1,
                         kGradientLaneInstructions = 2.65;
+
+/// In TF32, matrix units multiply. Beside what kernels for half precision have,
+/// warps round what they copy and what they multiply, and load each element of
+/// some operands by itself. So many instructions of lanes a pair of a query and
+/// a key has, and so many more for each 64 columns: those of a tile, where nvcc
+/// 13.0 makes code of the kernels for heads of 64 and 128 for sm_90, and scores
+/// are products (2026-11-28). No GPU has timed them.
+static constexpr double kTf32ForwardInstructions = 10,
+                        kTf32ForwardOperandInstructions = 14,
+                        kTf32GradientOperandInstructions = 58;
+/// The queries of a warp and the keys of a tile.
+static constexpr ScoreTile kTf32ForwardTile{32, 32};
+
+static bool multipliesInTf32(Operation *op, const DeviceModel &device) {
+  return device.multipliesInTf32 &&
+         tensorType(op->getOperand(0)).getElementType().isF32();
+}
 
 /// Returns the instructions of lanes for `products` products of a pair, which
 /// are as long as the heads of the kernels, and says in `work` that lanes
@@ -130,6 +147,13 @@ static void addForward(AttentionOp op, const DeviceModel &device,
                     kWarpgroupForwardInstructions + mask, work);
   double softcap = op.getSoftcap() ? kSoftcapInstructions : 0;
   work.multipliesByWarps = true;
+  if (multipliesInTf32(op, device))
+    return addTiles(op, kernels.head, kTf32ForwardTile,
+                    kTf32ForwardInstructions +
+                        kTf32ForwardOperandInstructions * double(kernels.head) /
+                            64 +
+                        softcap,
+                    work);
   double products = multiplyByLanes(op, kernels.head, /*products=*/2,
                                     kForwardLaneInstructions, work);
   addTiles(op, kernels.head, kForwardTile,
@@ -187,12 +211,19 @@ static double bytesReadAgain(AttentionGradOp op) {
 static void addGradient(AttentionGradOp op, const DeviceModel &device,
                         OpWork &work) {
   AttentionKernels kernels = kernelsOf(op);
-  double changes = changeInstructions(op, kernels.scores) +
-                   multiplyByLanes(op, kernels.head, kGradientProducts,
-                                   kGradientLaneInstructions, work);
+  double changes = changeInstructions(op, kernels.scores);
   work.multipliesByWarps =
       attentionThreadsOf(op, device) == AttentionThreads::Warps;
-  if (work.multipliesByWarps)
+  bool isInTf32 = multipliesInTf32(op, device);
+  if (!isInTf32)
+    changes += multiplyByLanes(op, kernels.head, kGradientProducts,
+                               kGradientLaneInstructions, work);
+  if (isInTf32)
+    addTiles(op, kernels.head, kWarpTile,
+             kTf32GradientOperandInstructions * double(kernels.head) / 64 +
+                 changes,
+             work);
+  else if (work.multipliesByWarps)
     addTiles(op, kernels.head, kWarpTile,
              kGradientInstructions +
                  kOperandInstructions * double(kernels.head) / 64 + changes,

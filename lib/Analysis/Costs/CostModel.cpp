@@ -205,7 +205,7 @@ static double secondsOfProducts(const OpWork &work, const DeviceModel &device) {
   double share = work.tileShare;
   if (!work.hasAlignedRows && wantsAlignedRows(work.elementType, device))
     share *= isHalf ? kShareOfUnalignedRows : kShareOfUnalignedTf32Rows;
-  if (isHalf && work.multipliesByWarps)
+  if (work.multipliesByWarps)
     share *= device.ownProductShare;
   return work.operations / (productsPerSecond(work, device) * share);
 }
