@@ -217,6 +217,7 @@ template <int D, int S, int N>
 DEVICE void add_product_in_tf32(float (&c)[S][D / 8][4],
                                 const float (&p)[S][N][4], const tf32 *tile) {
   constexpr int kStride = kTileStride<tf32, D>;
+  static_assert(kStride % 32 == 4, "32 lanes read from 32 banks");
   const tf32 *mine = tile + strip_column(0, 0) * kStride + lane_of_warp() / 4;
   UNROLL
   for (int k = 0; k < N; k++) {
