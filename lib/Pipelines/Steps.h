@@ -13,16 +13,22 @@
 
 namespace gpuopt {
 
-/// Returns the steps of a module, which the pass that ends a phase checks.
-/// Warns if there are none: text that was meant to be checked may be that of
-/// another phase, or lie in a module of its own.
+/// Warns that the pass that ends a phase has no step to check: text that was
+/// meant to be checked may be that of another phase, or lie in a module of its
+/// own.
+inline void warnOfNoSteps(mlir::ModuleOp module, llvm::StringRef phase) {
+  module.emitWarning("has no 'train.step', so verify-")
+      << phase << " has nothing to check; gpuopt-to-" << phase
+      << " makes the steps of an imported model";
+}
+
+/// Returns the steps of a module, which the pass that ends a phase checks, and
+/// warns if there are none.
 inline llvm::SmallVector<train::StepOp> stepsToVerify(mlir::ModuleOp module,
                                                       llvm::StringRef phase) {
   llvm::SmallVector<train::StepOp> steps(module.getOps<train::StepOp>());
   if (steps.empty())
-    module.emitWarning("has no 'train.step', so verify-")
-        << phase << " has nothing to check; gpuopt-to-" << phase
-        << " makes the steps of an imported model";
+    warnOfNoSteps(module, phase);
   return steps;
 }
 

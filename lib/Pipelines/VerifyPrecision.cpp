@@ -80,8 +80,9 @@ class VerifyPrecision
     : public gpuopt::impl::VerifyPrecisionBase<VerifyPrecision> {
   void runOnOperation() override {
     bool isValid = true;
-    if (getOperation().getOps<VariableOp>().empty())
-      stepsToVerify(getOperation(), "precision");
+    if (getOperation().getOps<VariableOp>().empty() &&
+        getOperation().getOps<train::StepOp>().empty())
+      warnOfNoSteps(getOperation(), "precision");
     Copies copies;
     getOperation().walk([&](Operation *op) {
       isValid &= succeeded(verifyOp(op));

@@ -41,8 +41,8 @@ from programs import BUILT_BEFORE, LIBRARY_BUILT_BEFORE
 from training import train_torch
 
 MODELS = [
-    "mlp:fp32", "mlp:fp16", "cnn:fp32", "gpt2-small:fp32", "gpt2-small:fp16", "gpt2-small:bf16", "bert-small:fp32",
-    "resnet18-small:fp32", "resnet18-small:fp16", "unet-small:fp32", "gpt2-small:fp16@48MiB",
+    "mlp:fp32", "mlp:fp16", "cnn:fp32", "gpt2-small:fp32", "gpt2-small:tf32", "gpt2-small:fp16", "gpt2-small:bf16",
+    "bert-small:fp32", "resnet18-small:fp32", "resnet18-small:fp16", "unet-small:fp32", "gpt2-small:fp16@48MiB",
     "gpt2-large:fp16", "resnet50-large:fp16", "gpt2-large:bf16", "gpt2-large:fp16@10GiB", "bert-large:fp16",
     "vit-large:fp16", "unet-256-large:fp16",
 ]

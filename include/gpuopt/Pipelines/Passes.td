@@ -99,7 +99,7 @@ def VerifyDevice : VerifyPass<"device"> {
     - (I2) Each buffer lies, aligned, within its part of the allocation or of the
       host's memory, and overlaps no other that lives at the same time in the
       same step. What lies in the arena or on the host says in which calls of a
-      step it lives. A buffer of state names a variable of its type.
+      step it lives. The variable that a buffer names has its type.
     - (I3) Each address is within a buffer and has the type of its elements, and
       what a copy reads and writes is within its buffers.
     - (I4) Each launch names a kernel and has the pointers of that kernel, by their

@@ -93,14 +93,16 @@ static constexpr double kForwardLaneInstructions = 2.1,
 
 /// In TF32, matrix units multiply. Beside what kernels for half precision have,
 /// warps round what they copy and what they multiply, and load each element of
-/// some operands by itself. So many instructions of lanes a pair of a query and
-/// a key has, and so many more for each 64 columns: those of a tile, where nvcc
-/// 13.0 makes code of the kernels for heads of 64 and 128 for sm_90, and scores
-/// are products (2026-11-28). No GPU has timed them.
+/// some operands by itself. A pair of a query and a key takes so many
+/// instructions of lanes, and so many more for each 64 columns. They were
+/// counted in the tiles of the kernels for heads of 64 and 128, whose scores
+/// are products, as nvcc 13.0 compiles them for sm_90 (2026-11-28). No GPU has
+/// timed them.
 static constexpr double kTf32ForwardInstructions = 10,
                         kTf32ForwardOperandInstructions = 14,
-                        kTf32GradientOperandInstructions = 58;
-/// The queries of a warp and the keys of a tile.
+                        kTf32GradientInstructions = -9,
+                        kTf32GradientOperandInstructions = 67;
+/// The queries of a warp and the keys of a tile, for heads of up to 128.
 static constexpr ScoreTile kTf32ForwardTile{32, 32};
 
 static bool multipliesInTf32(Operation *op, const DeviceModel &device) {
@@ -220,7 +222,8 @@ static void addGradient(AttentionGradOp op, const DeviceModel &device,
                                kGradientLaneInstructions, work);
   if (isInTf32)
     addTiles(op, kernels.head, kWarpTile,
-             kTf32GradientOperandInstructions * double(kernels.head) / 64 +
+             kTf32GradientInstructions +
+                 kTf32GradientOperandInstructions * double(kernels.head) / 64 +
                  changes,
              work);
   else if (work.multipliesByWarps)

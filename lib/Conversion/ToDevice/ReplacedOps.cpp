@@ -25,7 +25,6 @@ llvm::StringRef gpuopt::passThatReplaces(Operation *op) {
   if (isFusible(op))
     return "kernels-form-clusters";
   return llvm::TypeSwitch<Operation *, llvm::StringRef>(op)
-      .Case<nn::AttentionOp>([](auto) { return "nn-expand-attention"; })
       .Case<nn::PadOp>([](auto) { return "nn-absorb-layouts"; })
       .Case<nn::SoftmaxOp, nn::LogSoftmaxOp, nn::LayerNormOp, nn::BatchNormOp,
             nn::ConvBatchNormOp, nn::DropoutOp, nn::CrossEntropyOp>(

@@ -222,14 +222,14 @@ void Solver::boundAndStart(double share) {
   }
   // Higher prices drop more than the bound needs, until a plan is within the
   // budget.
-  auto isOver = [&] { return hasPlan && clock.isOver(share); };
-  for (double factor = 1; factor < 16 && !isOver(); factor *= 1.1) {
+  for (double factor = 1; factor < 16 && !search.isOver(); factor *= 1.1) {
     std::vector<int64_t> raised;
     for (int64_t price : prices.prices)
       raised.push_back(std::min<double>(double(price) * factor, 0x1p60));
     cut.solve(raised);
     for (bool preferResident : {false, true}) {
       cut.readCut(preferResident);
+      ++cuts;
       hasPlan |= offer(dropByCut(graph, cut), plain);
     }
   }

@@ -3,6 +3,7 @@
 // RUN: gpuopt-opt %s --train-build-step=loss-chunks=3 --canonicalize --cse | FileCheck %s --check-prefix=UNEVEN
 // RUN: gpuopt-opt %s --train-build-step=loss-chunks=9 | grep -c "nn.cross_entropy %" | FileCheck %s --check-prefix=ROWS
 // RUN: gpuopt-opt %S/Inputs/merged-rows.mlir --train-build-step=loss-chunks=3 --canonicalize --cse | FileCheck %s --check-prefix=MERGED
+// RUN: gpuopt-opt %S/Inputs/one-row.mlir --train-build-step=loss-chunks=2 | FileCheck %s --check-prefix=VECTOR
 // RUN: gpuopt-opt %S/Inputs/large-logits.mlir --train-build-step | grep -c "nn.cross_entropy %" | FileCheck %s --check-prefix=F32
 // RUN: gpuopt-opt %S/Inputs/large-logits.mlir --train-build-step=half-logits=true | grep -c "nn.cross_entropy %" | FileCheck %s --check-prefix=HALF
 // RUN: gpuopt-opt %S/Inputs/large-logits.mlir --train-build-step="half-logits=true loss-chunk-bytes=268435456" | grep -c "nn.cross_entropy %" | FileCheck %s --check-prefix=SMALL
@@ -40,6 +41,10 @@
 
 // No more chunks than there are rows, in both steps.
 // ROWS: 8
+
+// Logits without rows have nothing to cut.
+// VECTOR: nn.cross_entropy %{{.*}} : tensor<16xf32>
+// VECTOR-NOT: nn.slice
 
 // Twelve rows that are four samples of three: a chunk is of whole samples, since
 // the product has rows of samples.

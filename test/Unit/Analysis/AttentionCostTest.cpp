@@ -198,7 +198,7 @@ TEST_F(AttentionCostTest, MatrixUnitsMultiplyInTf32) {
   expectWork(backward(sizes), 58, 0.35);
   sizes.head = 128;
   expectWork(forward(sizes), 38, 0.35);
-  expectWork(backward(sizes), 116, 0.35);
+  expectWork(backward(sizes), 125, 0.35);
 }
 
 TEST_F(AttentionCostTest, TilesAreWhole) {

@@ -59,7 +59,7 @@ void launch_everything(Context &ctx, T *x, double *d, uint8_t *mask) {
          int64_t(128));
 }
 
-template <int HeadSize, AttentionScores Scores, class T>
+template <int HeadSize, AttentionScores Scores, class Factor = void, class T>
 void attend(Context &ctx, T *x, float *statistics, const AttentionOptions &o) {
   AttentionShape s{};
   s.queries = s.keys = 64;
@@ -67,12 +67,12 @@ void attend(Context &ctx, T *x, float *statistics, const AttentionOptions &o) {
   s.q_row = s.k_row = s.v_row = s.y_row = HeadSize;
   AttentionGradientShape g{};
   g.dy_row = g.dq_row = g.dk_row = g.dv_row = HeadSize;
-  attention<HeadSize, Scores>(ctx, s, x, x, x, x, statistics, o);
+  attention<HeadSize, Scores, Factor>(ctx, s, x, x, x, x, statistics, o);
   AttentionOptions summing = o;
   summing.column_sums = statistics;
   for (const AttentionOptions &options : {summing, o})
-    attention_backward<HeadSize, Scores>(ctx, s, g, x, x, x, x, statistics, x,
-                                         x, x, x, options);
+    attention_backward<HeadSize, Scores, Factor>(
+        ctx, s, g, x, x, x, x, statistics, x, x, x, x, options);
 }
 
 DEVICE_TABLE SumPartsRow kSumsOfParts[] = {{1024, 66560, 256, 768, 0},
@@ -167,6 +167,8 @@ void instantiate(Context &ctx, float *f, double *d, f16 *h, bf16 *b,
   using Scores = AttentionScores;
   attend<64, Scores::Products>(ctx, f, f, {});
   attend<256, Scores::Changed>(ctx, f, f, options);
+  attend<64, Scores::ChangedUnaligned, tf32>(ctx, f, f, options);
+  attend<256, Scores::Products, tf32>(ctx, f, f, {});
   attend<64, Scores::Products>(ctx, h, f, {});
   attend<64, Scores::Masked>(ctx, h, f, {.added_mask = f});
   attend<128, Scores::Products>(ctx, h, f, {});

@@ -16,6 +16,10 @@
 
 namespace gpuopt::detail {
 
+// Whether the matrix units of a GPU multiply elements of this type.
+template <class T>
+constexpr bool kHasMatrixUnits = sizeof(T) == 2 || std::is_same_v<T, tf32>;
+
 constexpr int kStripRows = 16;
 // How many elements of T fit into 16 bytes.
 template <class T>
@@ -138,8 +142,10 @@ DEVICE void mma(float (&c)[4], const uint32_t (&a)[4], uint32_t b0,
     ptx::mma_f16(c, a, b0, b1);
   else if constexpr (std::is_same_v<T, bf16>)
     ptx::mma_bf16(c, a, b0, b1);
-  else
+  else if constexpr (std::is_same_v<T, tf32>)
     ptx::mma_tf32(c, a, b0, b1);
+  else
+    static_assert(!sizeof(T), "no matrix unit multiplies this type");
 }
 template <class T>
 DEVICE uint32_t pack_pair(float low, float high) {

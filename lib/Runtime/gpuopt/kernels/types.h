@@ -46,9 +46,6 @@ struct bf16 {
 struct tf32 {
   float value;
 };
-// Whether the matrix units of a GPU multiply elements of this type.
-template <class T>
-constexpr bool kHasMatrixUnits = sizeof(T) == 2 || std::is_same_v<T, tf32>;
 
 enum class Type {
   F64,

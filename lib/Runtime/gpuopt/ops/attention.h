@@ -163,7 +163,14 @@ inline AttentionChanges changes_of(const AttentionShape &s,
 // The type as which kernels see elements of T: Factor, unless it is void.
 // Floats may be factors in TF32.
 template <class Factor, class T>
-using FactorOf = std::conditional_t<std::is_void_v<Factor>, T, Factor>;
+struct FactorType {
+  static_assert(std::is_void_v<Factor> ||
+                    (std::is_same_v<Factor, tf32> && std::is_same_v<T, float>),
+                "only floats have another type as factors, tf32");
+  using type = std::conditional_t<std::is_void_v<Factor>, T, Factor>;
+};
+template <class Factor, class T>
+using FactorOf = typename FactorType<Factor, T>::type;
 
 // Throws an error if the kernels are not for this call.
 template <int HeadSize, AttentionScores Scores, class T>
@@ -196,10 +203,11 @@ void check_attention_kernels(const AttentionShape &s, const AttentionOptions &o,
 // Scores are those of attention_scores_of: they choose the GPU's kernels. The
 // host, which has no such kernels, only checks them.
 //
-// T is float, f16 or bf16. Where tf32 is named, T is float, and the GPU rounds
-// the factors of products to TF32. The statistics are floats, dense: [2, batch,
-// queries], first the largest scores (scaled, capped, biased and masked), then
-// the logarithms. Where all scores are minus infinity, so is the largest one.
+// T is float, f16 or bf16. tf32 is named only where T is float, and only in
+// programs for a GPU, which then rounds the factors of products to TF32. The
+// statistics are floats, dense: [2, batch, queries], first the largest scores
+// (scaled, capped, biased and masked), then the logarithms. Where all scores
+// are minus infinity, so is the largest one.
 
 } // namespace gpuopt
 

@@ -10,7 +10,10 @@ namespace gpuopt {
 
 namespace detail {
 
-// Returns where the kernels see the elements of a tensor.
+// The most shared memory of a block of the smaller GPUs from sm_86 on.
+constexpr size_t kMostTileBytes = 99 * 1024;
+
+// Returns the pointer by which kernels see a tensor.
 template <class To, class T>
 const To *as(const T *p) {
   return reinterpret_cast<const To *>(p);
@@ -35,6 +38,7 @@ void launch_forward(Context &ctx, const AttentionShape &s, const T *q,
           statistics);
     }
   constexpr TileSizes kSizes = forward_tiles<T, HeadSize, Own>();
+  static_assert(forward_bytes<T, HeadSize, Own>() <= kMostTileBytes);
   launch_with_memory(ctx, batch_elements(s) * ceil_div(s.queries, kSizes.own),
                      kSizes.threads(), forward_bytes<T, HeadSize, Own>(),
                      attention_forward<T, HeadSize, Own>, s, Own(o), q, k, v, y,
@@ -47,13 +51,14 @@ template <int HeadSize, AttentionScores Scores, class Factor = void, class T>
 void attention(Context &ctx, const AttentionShape &s, const T *q, const T *k,
                const T *v, T *y, float *statistics,
                const AttentionOptions &o = {}) {
-  using Own = FactorOf<Factor, T>;
+  using Element = FactorOf<Factor, T>;
   using detail::as;
-  check_attention_kernels<HeadSize, Scores, Own>(s, o,
-                                                 has_aligned_rows(s, q, k, v));
+  check_attention_kernels<HeadSize, Scores, Element>(
+      s, o, has_aligned_rows(s, q, k, v));
   const auto run_own = [&] {
-    detail::launch_forward<HeadSize, Scores>(
-        ctx, s, as<Own>(q), as<Own>(k), as<Own>(v), as<Own>(y), statistics, o);
+    detail::launch_forward<HeadSize, Scores>(ctx, s, as<Element>(q),
+                                             as<Element>(k), as<Element>(v),
+                                             as<Element>(y), statistics, o);
   };
   if (!detail::attention_by_cudnn(ctx, s, q, k, v, y, statistics, o, run_own))
     run_own();
@@ -68,6 +73,7 @@ void launch_key_gradients(Context &ctx, const AttentionShape &s,
                           const RowStatistics *statistics, T *dk, T *dv,
                           float *column_sums) {
   constexpr TileSizes kSizes = key_gradient_tiles<T, D, Scores>();
+  static_assert(gradient_bytes<T, D>(kSizes) <= kMostTileBytes);
   const int64_t heads = heads_of_group(s, g);
   launch_with_memory(
       ctx, batch_elements(s) / heads * ceil_div(s.keys, kSizes.own),
@@ -84,6 +90,7 @@ void launch_bias_gradient(Context &ctx, const AttentionShape &s,
                           const RowStatistics *statistics, float *workspace,
                           float *to) {
   constexpr TileSizes kSizes = bias_gradient_tiles<T, D>();
+  static_assert(gradient_bytes<T, D>(kSizes) <= kMostTileBytes);
   const BiasSums sums(s, g);
   const BiasTiles query_tiles(sums.rows, s.queries, kSizes.own),
       key_tiles(sums.keys, s.keys, kSizes.other);
@@ -131,6 +138,7 @@ void launch_gradients(Context &ctx, const AttentionShape &s,
       return launch_gradients_by_warpgroups(ctx, s, g, scores, q, k, v, dy,
                                             rows, dq, dk, dv, column_sums);
   constexpr TileSizes kSizes = query_gradient_tiles<T, D, Scores>();
+  static_assert(gradient_bytes<T, D>(kSizes) <= kMostTileBytes);
   launch_with_memory(ctx, batch_elements(s) * ceil_div(s.queries, kSizes.own),
                      kSizes.threads(), gradient_bytes<T, D>(kSizes),
                      attention_query_gradients<T, D, Scores>, s, g, scores, q,

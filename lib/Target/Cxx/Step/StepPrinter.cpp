@@ -493,7 +493,7 @@ private:
   /// (Runtime/gpuopt/ops/attention.h).
   bool multipliesInTf32(device::CallOp op) const {
     StringRef function = op.getFunction();
-    if (!allowsTf32 ||
+    if (!allowsTf32 || op.getOperands().empty() ||
         (function != "attention" && function != "attention_backward"))
       return false;
     return cast<device::PtrType>(op.getOperands().front().getType())

@@ -356,9 +356,10 @@ gpuopt::train::lossChunks(LossKind kind, Value logits,
   RankedTensorType type = TensorBuilder::type(logits);
   int64_t rows = type.getRank() ? type.getDimSize(0) : 1, together = 0,
           count = 1;
-  if (kind == LossKind::CrossEntropy && classDim(type) == type.getRank() - 1)
+  if (kind == LossKind::CrossEntropy && type.getRank() > 1 &&
+      classDim(type) == type.getRank() - 1)
     together = rowsPerSlice(logits);
-  if (together == 0 || rows == 0)
+  if (together == 0)
     return {{0, rows}};
   int64_t slices = rows / together;
   if (options.wanted > 0) {

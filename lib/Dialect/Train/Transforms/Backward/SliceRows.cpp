@@ -83,6 +83,8 @@ static bool isElementwiseOnRows(Operation *op) {
 
 int64_t train::rowsPerSlice(Value value) {
   Operation *op = value.getDefiningOp();
+  if (rowsOf(value) == 0)
+    return 0;
   if (isa_and_nonnull<nn::ContractOp>(op))
     return 1;
   if (auto transpose = dyn_cast_or_null<nn::TransposeOp>(op))

@@ -22,7 +22,8 @@ mlir::Value sliceRows(nn::TensorBuilder &b, mlir::Value value, int64_t from,
 
 /// Returns how many rows a slice must begin at a multiple of, and have a
 /// multiple of, for sliceRows to reach a product, so that `value` as a whole
-/// need never exist. It divides the number of rows; 0: no slice reaches one.
+/// need never exist. It divides the number of rows; 0: no slice reaches one, or
+/// there are no rows.
 int64_t rowsPerSlice(mlir::Value value);
 
 } // namespace gpuopt::train
