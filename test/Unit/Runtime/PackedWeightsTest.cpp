@@ -10,6 +10,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
+
 namespace gpuopt {
 namespace {
 
@@ -99,10 +102,13 @@ TEST(Session, GivesBackTheArenaOnceWeightsArePrepared) {
             2 * kPage);
 }
 
-// Compares results of a call on weights that are kept with those of a call on
-// weights that are not, before and after the weights change.
+// Compares results of a call on weights that may be kept with those of a call
+// on weights that are not, before and after the weights change. Where the
+// library prefers the order in which they lie, as on processors without
+// AVX-512, there is nothing to keep.
 template <class Call>
-void expect_kept(std::vector<float> weights, size_t outputs, Call call) {
+void expect_kept(std::vector<float> weights, size_t outputs, bool has_copy,
+                 Call call) {
   Context keeping(2), plain(2);
   keeping.add_unchanged(reinterpret_cast<char *>(weights.data()),
                         weights.size() * sizeof(float), false);
@@ -111,21 +117,22 @@ void expect_kept(std::vector<float> weights, size_t outputs, Call call) {
     call(ctx, weights.data(), y.data());
     return y;
   };
-  auto expect_close = [&](const std::vector<float> &expected) {
+  auto is_close = [&](const std::vector<float> &expected) {
     const std::vector<float> y = results(keeping);
-    for (size_t i = 0; i < outputs; i++)
-      ASSERT_NEAR(y[i], expected[i], 1e-4) << i;
+    return std::equal(
+        y.begin(), y.end(), expected.begin(),
+        [](float a, float b) { return std::fabs(a - b) <= 1e-4f; });
   };
   const std::vector<float> before = results(plain);
-  expect_close(before);
+  EXPECT_TRUE(is_close(before));
   for (float &w : weights)
     w = 1 - w;
   const std::vector<float> after = results(plain);
   ASSERT_GT(std::fabs(after[0] - before[0]), 1e-2);
-  // The copy shows that it is one until it is told of the change.
-  expect_close(before);
+  // A copy shows that it is one until it is told of the change.
+  EXPECT_TRUE(is_close(before) || (!has_copy && is_close(after)));
   keeping.weights_changed();
-  expect_close(after);
+  EXPECT_TRUE(is_close(after));
 }
 
 TEST(PackedWeights, ServeProducts) {
@@ -140,6 +147,7 @@ TEST(PackedWeights, ServeProducts) {
     GemmOptions options;
     options.bias = bias.data();
     expect_kept(random_values<float>(size_t(s.k * s.n), 2), size_t(s.m * s.n),
+                /*has_copy=*/is_transposed,
                 [&](Context &ctx, const float *w, float *y) {
                   gemm(ctx, s, x.data(), w, y, options);
                 });
@@ -163,7 +171,7 @@ TEST(PackedWeights, ServeConvolutions) {
                        .groups = 1};
   const auto x = random_values<float>(size_t(s.h * s.w * s.c), 1);
   expect_kept(random_values<float>(size_t(s.oc * s.c * 9), 2),
-              size_t(s.oh * s.ow * s.oc),
+              size_t(s.oh * s.ow * s.oc), /*has_copy=*/true,
               [&](Context &ctx, const float *w, float *y) {
                 conv_forward<float>(ctx, s, x.data(), w, nullptr, y);
               });

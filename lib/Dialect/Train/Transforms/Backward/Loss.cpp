@@ -372,10 +372,15 @@ gpuopt::train::lossChunks(LossKind kind, Value logits,
                options.mostBytes)
       ++count;
   }
+  // The first chunk begins the sums of gradients, and so has calls of its own;
+  // most others are equal, so that a loop can make their calls.
+  int64_t larger = slices % count, smaller = count - larger;
+  bool beginsWithLarger = larger <= smaller;
   SmallVector<LossChunk> chunks;
-  for (int64_t i = 0, from = 0; i < count; from += chunks[i++].size)
-    chunks.push_back(
-        {from, together * (slices / count + (i < slices % count))});
+  for (int64_t i = 0, from = 0; i < count; from += chunks[i++].size) {
+    bool isLarger = beginsWithLarger ? i < larger : i >= smaller;
+    chunks.push_back({from, together * (slices / count + isLarger)});
+  }
   return chunks;
 }
 

@@ -93,8 +93,8 @@ struct LossChunk {
 /// of a large vocabulary never exist whole: as many as are wanted; or as few as
 /// keep each chunk below its size, but at most 16; and never more than the rows
 /// can be sliced into. Their sizes differ by at most one slice (rowsPerSlice),
-/// and the larger ones come first. Returns one chunk if the logits are not the
-/// product of smaller tensors.
+/// and those of the rarer size come first. Returns one chunk if the logits are
+/// not the product of smaller tensors.
 llvm::SmallVector<LossChunk> lossChunks(LossKind kind, mlir::Value logits,
                                         const LossChunkOptions &options);
 
