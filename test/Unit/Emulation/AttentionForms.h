@@ -92,4 +92,17 @@ inline Case dropping(Case c, double ratio) {
   return c;
 }
 
+// What lies between the rows of all tensors keeps the bytes that it had.
+template <class T>
+void expect_own_elements_alone(Case c) {
+  c.gap = 3;
+  c.shift = 5;
+  const Places p(c);
+  const Outputs<T> out = run(c, Inputs<T>(c));
+  EXPECT_EQ(count_strangers(out.y, p.y, c, c.queries, c.value_size), 0);
+  EXPECT_EQ(count_strangers(out.dq, p.q, c, c.queries, c.key_size), 0);
+  EXPECT_EQ(count_strangers(out.dk, p.k, c, c.keys, c.key_size), 0);
+  EXPECT_EQ(count_strangers(out.dv, p.v, c, c.keys, c.value_size), 0);
+}
+
 } // namespace gpuopt

@@ -86,17 +86,8 @@ TEST_F(AttentionTest, UnalignedElements) {
   expect_all_right<float>(cases);
 }
 
-// What lies between the rows keeps the bytes that it had.
 TEST_F(AttentionTest, WritesItsOwnElementsAlone) {
-  Case c = sized(70, 50, 24);
-  c.gap = 3;
-  c.shift = 5;
-  const Places p(c);
-  const Outputs<f16> out = run(c, Inputs<f16>(c));
-  EXPECT_EQ(count_strangers(out.y, p.y, c, c.queries, c.value_size), 0);
-  EXPECT_EQ(count_strangers(out.dq, p.q, c, c.queries, c.key_size), 0);
-  EXPECT_EQ(count_strangers(out.dk, p.k, c, c.keys, c.key_size), 0);
-  EXPECT_EQ(count_strangers(out.dv, p.v, c, c.keys, c.value_size), 0);
+  expect_own_elements_alone<f16>(sized(70, 50, 24));
 }
 
 TEST_F(AttentionTest, HeadsOfAProjection) {

@@ -140,17 +140,8 @@ TEST_F(AttentionTf32Test, SumsOfColumns) {
   }
 }
 
-// What lies between the rows keeps the bytes that it had.
 TEST_F(AttentionTf32Test, WritesItsOwnElementsAlone) {
-  Case c = sized(70, 50, 22);
-  c.gap = 3;
-  c.shift = 5;
-  const Places p(c);
-  const Outputs<tf32> out = run(c, Inputs<tf32>(c));
-  EXPECT_EQ(count_strangers(out.y, p.y, c, c.queries, c.value_size), 0);
-  EXPECT_EQ(count_strangers(out.dq, p.q, c, c.queries, c.key_size), 0);
-  EXPECT_EQ(count_strangers(out.dk, p.k, c, c.keys, c.key_size), 0);
-  EXPECT_EQ(count_strangers(out.dv, p.v, c, c.keys, c.value_size), 0);
+  expect_own_elements_alone<tf32>(sized(70, 50, 22));
 }
 
 TEST_F(AttentionTf32Test, OrderDecidesNoBits) {
