@@ -4,6 +4,7 @@
 #include "Machine.h"
 
 #include "../Runtime/Files.h"
+#include "emulation/cudart/device.h"
 #include "gpuopt/ops/gemm.h"
 
 #include <sys/wait.h>
@@ -86,14 +87,14 @@ TEST_F(Autotune, KeepsWhatItChose) {
 
 // The choices that a record may have for the product, as the library names
 // them.
-std::vector<std::string> all_choices() {
+std::vector<std::string> all_choices(const GemmOptions &o = {}) {
   namespace detail = gpuopt::detail;
   Context ctx;
   OnDevice<float> a(8 * 512), b(512 * 8), c(8 * 8);
   auto &lt = ctx.library<detail::CublasLt>();
   const detail::ProductKey key =
-      detail::key_of(ctx, kShape, a.data, b.data, c.data, {});
-  const detail::LtProduct product = detail::make_product<float, float>(key, {});
+      detail::key_of(ctx, kShape, a.data, b.data, c.data, o);
+  const detail::LtProduct product = detail::make_product<float, float>(key, o);
   std::vector<std::string> choices;
   for (const detail::ProductAlgorithm &algorithm :
        detail::algorithms_for(lt.handle, product, key))
@@ -173,15 +174,72 @@ TEST_F(Autotune, TimesNothingWithoutARecord) {
       << warning;
 }
 
-// A product that is timed while it adds would add several times.
-TEST_F(Autotune, DoesNotTimeWhatAdds) {
+void expect_sum(const std::vector<float> &sum, const std::vector<float> &c,
+                const std::vector<float> &product) {
+  for (size_t i = 0; i < sum.size(); i++)
+    EXPECT_NEAR(sum[i], c[i] + product[i], 1e-5) << i;
+}
+
+// Each run of such a product adds once more, so it is timed with another
+// result.
+TEST_F(Autotune, TimesWhatAddsWithoutAddingToTheResult) {
   GemmOptions o;
   const std::vector<float> product = multiply("", o), c = numbers(8 * 8, 3);
   o.beta = 1;
   const std::vector<float> sum = multiply(file, o);
-  for (size_t i = 0; i < sum.size(); i++)
-    EXPECT_NEAR(sum[i], c[i] + product[i], 1e-5) << i;
-  EXPECT_FALSE(std::filesystem::exists(file));
+  expect_sum(sum, c, product);
+  const std::string record = read_file(file);
+  EXPECT_NE(record.find(", added to the result"), std::string::npos) << record;
+  EXPECT_EQ(multiply(file, o), sum);
+  EXPECT_EQ(read_file(file), record);
+}
+
+// The result takes the place of the matrix that is added. It lies between other
+// elements, so that what is timed must not write as far as they are.
+TEST_F(Autotune, TimesWhatIsAddedInPlaceWithoutAddingToTheResult) {
+  const std::vector<float> product = multiply("");
+  Context ctx;
+  ctx.use_autotune_record(file);
+  GemmShape shape = kShape;
+  shape.c_m = 12;
+  std::vector<float> before = numbers(8 * 12 + 1, 3);
+  OnDevice<float> a(numbers(8 * 512, 1)), b(numbers(512 * 8, 2)), c(before);
+  cudaDeviceSynchronize();
+  GemmOptions o;
+  o.added = c.data + 1; // which is not aligned
+  gpuopt::gemm(ctx, shape, a.data, b.data, c.data + 1, o);
+  const std::vector<float> after = c.values();
+  for (int64_t i = 0; i < 8; i++)
+    for (int64_t j = 0; j < 8; j++)
+      before[1 + i * 12 + j] += product[i * 8 + j];
+  for (size_t i = 0; i < after.size(); i++)
+    EXPECT_NEAR(after[i], before[i], 1e-5) << i;
+  const std::string record = read_file(file);
+  EXPECT_NE(record.find("aligned 16 16 4, added to the result"),
+            std::string::npos)
+      << record;
+}
+
+// Where there is no room for another result, nothing is timed. The record keeps
+// the heuristic's choice, which then holds where there is room, too.
+TEST_F(Autotune, KeepsTheHeuristicsChoiceWithoutRoomToTime) {
+  GemmOptions o;
+  const std::vector<float> product = multiply("", o), c = numbers(8 * 8, 3);
+  o.beta = 1;
+  const std::vector<float> heuristic = multiply("", o);
+  Context ctx;
+  ctx.use_autotune_record(file);
+  OnDevice<float> a(numbers(8 * 512, 1)), b(numbers(512 * 8, 2)), result(c);
+  ctx.workspace_bytes(); // what allocates comes before
+  cudaDeviceSynchronize();
+  gpuopt::emulation::Memory &memory = gpuopt::emulation::device().memory;
+  memory.set_bytes_of_others(memory.free_bytes());
+  gpuopt::gemm(ctx, kShape, a.data, b.data, result.data, o);
+  EXPECT_EQ(result.values(), heuristic);
+  memory.set_bytes_of_others(0);
+  expect_sum(heuristic, c, product);
+  const std::vector<std::string> choices = all_choices(o);
+  EXPECT_EQ(choice_of(read_file(file)), choices.front());
 }
 
 TEST_F(Autotune, RefusesADamagedRecord) {

@@ -38,14 +38,18 @@ public:
   void open();
   void close();
 
-  size_t free_bytes() const { return kDeviceBytes - device_bytes; }
+  // Lets other processes have so much of the device's memory.
+  void set_bytes_of_others(size_t bytes) { bytes_of_others = bytes; }
+  size_t free_bytes() const {
+    return kDeviceBytes - device_bytes - bytes_of_others;
+  }
   static constexpr size_t kDeviceBytes = size_t(16) << 30;
 
 private:
   void protect(int protection);
 
   std::map<const char *, Allocation> by_start;
-  size_t device_bytes = 0;
+  size_t device_bytes = 0, bytes_of_others = 0;
 };
 
 // Throws a Fault unless [address, address + bytes) lies in one allocation of

@@ -232,9 +232,9 @@ inline ProductAlgorithm accepted(const AutotuneRecord &record,
   return algorithm;
 }
 
-// The record's choice, or the fastest, which goes into the record; the
-// heuristic's first where there is no record or nothing can be timed. A product
-// that adds to its result is not timed: each run would add once more.
+// The record's choice, or the fastest, which goes into the record. The
+// heuristic's first, where there is no record. Where no algorithm can be timed,
+// that one goes into the record, too, so that the next run has the same bits.
 inline ProductAlgorithm choose_algorithm(Context &ctx, cublasLtHandle_t handle,
                                          const LtProduct &p,
                                          const ProductKey &key,
@@ -243,7 +243,7 @@ inline ProductAlgorithm choose_algorithm(Context &ctx, cublasLtHandle_t handle,
   std::vector<ProductAlgorithm> algorithms = algorithms_for(handle, p, key);
   const ProductAlgorithm favourite = algorithms.front();
   AutotuneRecord *record = ctx.autotune_record();
-  if (!record || key.adds == ProductKey::kAddsToResult)
+  if (!record)
     return favourite;
   const std::string machine = machine_name(
                         "cuBLASLt " + std::to_string(cublasLtGetVersion())),
@@ -252,11 +252,12 @@ inline ProductAlgorithm choose_algorithm(Context &ctx, cublasLtHandle_t handle,
   if (!choice && record->is_kept() && !is_capturing(ctx)) {
     if (offers_tall_kernel)
       algorithms.push_back({{}, true});
-    if (const ProductAlgorithm *fastest =
-            fastest_of(algorithms, [&](const ProductAlgorithm &algorithm) {
-              return time_of(ctx, algorithm, run);
-            }))
-      choice = record->add(machine, call, choice_of(*fastest));
+    const ProductAlgorithm *fastest =
+        fastest_of(algorithms, [&](const ProductAlgorithm &algorithm) {
+          return time_of(ctx, algorithm, run);
+        });
+    choice =
+        record->add(machine, call, choice_of(fastest ? *fastest : favourite));
   }
   return choice ? accepted(*record, handle, p, key, offers_tall_kernel, *choice)
                 : favourite;

@@ -6,6 +6,7 @@
 #include "gpuopt/ops/gemm_algorithms_cuda.h"
 #include "gpuopt/ops/gemm_tall_cuda.h"
 
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -181,7 +182,7 @@ struct LtCall {
   const GemmShape &shape;
   const T *a, *b;
   C *c;
-  const GemmOptions &options;
+  GemmOptions options;
 
   // Whether the kernel for tall products is one of the candidates.
   bool offers_tall_kernel(Context &ctx, const ProductKey &key) const {
@@ -213,6 +214,34 @@ struct LtCall {
   }
 };
 
+// How many elements there are from the first of a product's result to its last.
+inline int64_t result_extent(const GemmShape &s) {
+  return (s.m - 1) * s.c_m + (s.n - 1) * s.c_n +
+         (s.batch[1] - 1) * s.c_batch[1] + 1;
+}
+
+// The algorithm for a call. One that adds to its result is timed with another
+// result.
+template <Epilogue Named, class T, class C>
+ProductAlgorithm choose_algorithm(Context &ctx, const LtProduct &p,
+                                  const ProductKey &key,
+                                  const LtCall<Named, T, C> &call) {
+  LtCall<Named, T, C> timed = call;
+  std::optional<TimedResult> result;
+  return choose_algorithm(
+      ctx, call.lt.handle, p, key, call.offers_tall_kernel(ctx, key),
+      [&](const ProductAlgorithm &algorithm) {
+        if (key.adds == ProductKey::kAddsToResult && !result) {
+          result.emplace(ctx, call.c, result_extent(call.shape) * sizeof(C));
+          timed.c = static_cast<C *>(result->data());
+          if (call.options.added)
+            timed.options.added = timed.c;
+        }
+        return timed.c ? timed.run(ctx, p, algorithm)
+                       : CUBLAS_STATUS_ALLOC_FAILED;
+      });
+}
+
 template <Epilogue Named, class T, class C>
 void lt_gemm(Context &ctx, const GemmShape &s, const T *a, const T *b, C *c,
              const GemmOptions &o) {
@@ -224,11 +253,7 @@ void lt_gemm(Context &ctx, const GemmShape &s, const T *a, const T *b, C *c,
   if (found == lt.by_content.end()) {
     LtProduct p = make_product<T, C>(key, o);
     try {
-      p.algorithm = choose_algorithm(ctx, lt.handle, p, key,
-                                     call.offers_tall_kernel(ctx, key),
-                                     [&](const ProductAlgorithm &algorithm) {
-                                       return call.run(ctx, p, algorithm);
-                                     });
+      p.algorithm = choose_algorithm(ctx, p, key, call);
     } catch (...) {
       CublasLt::destroy(p);
       throw;

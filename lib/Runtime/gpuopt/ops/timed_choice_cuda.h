@@ -32,6 +32,41 @@ inline double time_of(Context &ctx, const TimedRun &run) {
   return times[kRuns / 2];
 }
 
+// Takes the place of a result while calls are timed that add to it, since each
+// run would add once more. It is the device's memory, beside what the plan has,
+// and is given back at the end of the scope.
+class TimedResult {
+public:
+  // Of as many bytes, zeros, with the alignment of `like`.
+  TimedResult(Context &ctx, const void *like, size_t bytes)
+      : ctx(ctx), misaligned(reinterpret_cast<uintptr_t>(like) % 16) {
+    if (cudaMalloc(&memory, bytes + misaligned) != cudaSuccess) {
+      cudaGetLastError(); // this failure is no later call's
+      memory = nullptr;
+      return;
+    }
+    set_zero(ctx, memory, bytes + misaligned);
+  }
+  ~TimedResult() {
+    if (!memory)
+      return;
+    cudaStreamSynchronize(ctx.stream);
+    cudaFree(memory);
+  }
+  TimedResult(const TimedResult &) = delete;
+  TimedResult &operator=(const TimedResult &) = delete;
+
+  // Null if the device has no room.
+  void *data() const {
+    return memory ? static_cast<char *>(memory) + misaligned : nullptr;
+  }
+
+private:
+  Context &ctx;
+  size_t misaligned;
+  void *memory = nullptr;
+};
+
 // Returns the candidate with the least `time_of_one(candidate)`, null if none
 // can run. A single one is not timed.
 template <class Candidate, class Time>
