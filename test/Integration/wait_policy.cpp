@@ -27,12 +27,29 @@ static double idle_ms() {
   return processor_ms() - before;
 }
 
+// A program that may not tune goes by the way that holds, and begins to compare
+// when it may.
+static bool is_followed_by_other_programs() {
+  StepWaiting first(WaitPolicy::Auto, 2), second(WaitPolicy::Auto, 2);
+  first.step(1);
+  ThreadWaiting(2).set_spinning(true); // as if the first had chosen so
+  for (int i = 0; i < 15; i++)
+    second.step(1);
+  const bool has_followed =
+      threads_spin && second.mostly() == WaitPolicy::Active;
+  second.step(1); // and takes over: the threads sleep at first
+  return has_followed && !threads_spin;
+}
+
 int main() {
   printf("%d\n", Context().num_threads);
   Context ctx(2);
-  ThreadWaiting waiting(2);
+  ThreadWaiting waiting(2), other(2);
   if (!waiting.can_choose())
     return 2;
+  other.set_spinning(false); // a program of the process, which computes nothing
+  if (!is_followed_by_other_programs())
+    return 3;
   constexpr int rounds = 15;
   double spinning[rounds], sleeping[rounds];
   for (int round = 0; round < rounds; round++) {

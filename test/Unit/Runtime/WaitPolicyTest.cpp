@@ -442,6 +442,48 @@ TEST(WaitPolicy, IsToldOfMostSteps) {
   EXPECT_EQ(own.mostly(), can_choose ? WaitPolicy::Passive : WaitPolicy::Auto);
 }
 
+// Steps of two programs cannot be compared, and threads wait in one way for
+// both.
+TEST(WaitPolicy, IsTunedByOneProgramOfAProcess) {
+  ThreadWaiting first(2), second(2);
+  const auto steps_until_taken_over = [](ThreadWaiting &waiting) {
+    int64_t steps = 1;
+    while (!waiting.may_tune())
+      steps++;
+    return steps;
+  };
+  EXPECT_TRUE(first.may_tune());
+  for (int i = 0; i < 100; i++) {
+    EXPECT_FALSE(second.may_tune());
+    EXPECT_TRUE(first.may_tune());
+  }
+  EXPECT_EQ(steps_until_taken_over(second), 16);
+  EXPECT_FALSE(first.may_tune());
+  EXPECT_TRUE(second.may_tune());
+  EXPECT_EQ(steps_until_taken_over(first), 16);
+  {
+    ThreadWaiting third(2);
+    EXPECT_EQ(steps_until_taken_over(third), 16);
+  }
+  EXPECT_TRUE(second.may_tune()) << "the third has left";
+}
+
+TEST(WaitPolicy, IsOneForTheProcess) {
+  auto &process = detail::ProcessWaiting::instance();
+  int first = 0, second = 0;
+  process.join();
+  process.join();
+  process.set_spinning(false, 2);
+  EXPECT_FALSE(threads_spin);
+  process.set_spinning(true, 2);
+  EXPECT_TRUE(threads_spin);
+  process.set_spinning(false, 3);
+  process.leave(&first);
+  EXPECT_FALSE(threads_spin);
+  process.leave(&second);
+  EXPECT_TRUE(threads_spin) << "nobody is left who has asked for it";
+}
+
 TEST(WaitPolicy, IsOneOfThree) {
   EXPECT_EQ(parse_wait_policy("passive"), WaitPolicy::Passive);
   EXPECT_THROW(parse_wait_policy("activ"), Error);

@@ -1,8 +1,8 @@
-// --generate: a language model continues prompts. Where its graph has
-// inputs and outputs for a cache of keys and values, a step computes only the
-// new tokens. Any
-// other program computes the logits of a whole window for each token; a causal
-// model does not see the places behind the last token, which may hold anything.
+// --generate: a language model continues prompts. Where its graph has inputs
+// and outputs for a cache of keys and values, a step computes only the new
+// tokens. Any other program computes the logits of a whole window for each
+// token; a causal model does not see the places behind the last token, which
+// may hold anything.
 #pragma once
 
 #include "gpuopt/device/wait_policy.h"
@@ -16,9 +16,9 @@ namespace gpuopt {
 
 class Generator {
 public:
-  Generator(const Program &program, const Settings &s, Session &session)
-      : program(program), s(s), session(session),
-        waiting(parse_wait_policy(s.wait_policy), session.ctx.num_threads),
+  Generator(const Program &program, const Settings &s, Session &session,
+            StepWaiting &waiting)
+      : program(program), s(s), session(session), waiting(waiting),
         model(program, s.outputs) {}
 
   // Returns what comes after each prompt. `is_interrupted` is asked before each
@@ -238,7 +238,7 @@ private:
   const Program &program;
   const Settings &s;
   Session &session;
-  StepWaiting waiting;
+  StepWaiting &waiting;
   const LanguageModel model;
   std::vector<Row> rows; // of the batch
 };

@@ -79,7 +79,7 @@ private:
   }
 
   void generate() {
-    Generator generator(program, s, session);
+    Generator generator(program, s, session, waiting);
     const auto prompts = read_prompts(s.prompts, generator.vocabulary_size());
     generator.expect_capacity(prompts);
     open_session();
