@@ -82,6 +82,31 @@ TEST_F(RuntimeTest, ReplayCapturesTheSecondRun) {
   EXPECT_EQ(runs, 4);
 }
 
+// What fails while it is captured leaves the stream as it was.
+TEST_F(RuntimeTest, ReplayEndsACaptureThatFails) {
+  gpuopt::Context ctx;
+  auto *number = reinterpret_cast<int *>(ctx.allocate(256));
+  gpuopt::Replay replay;
+  bool fails = false;
+  const auto run = [&] {
+    replay.run(ctx, [&] {
+      gpuopt::launch(ctx, 1, 1, increase, number);
+      if (fails)
+        throw gpuopt::Error("a choice is refused");
+    });
+  };
+  run();
+  fails = true;
+  EXPECT_THROW(run(), gpuopt::Error);
+  int runs = 0;
+  gpuopt::copy_to_host(ctx, &runs, number, sizeof runs);
+  EXPECT_EQ(runs, 1);
+  fails = false;
+  run();
+  gpuopt::copy_to_host(ctx, &runs, number, sizeof runs);
+  EXPECT_EQ(runs, 2);
+}
+
 // ---- Machines that a program cannot run on ---------------------------------
 
 struct UnfitMachine : Emulation {
@@ -124,6 +149,21 @@ TEST_F(UnfitMachine, OfAnOldDriver) {
                          "; update the driver, or build with an older CUDA "
                          "Toolkit");
   machine.driver_version = CUDART_VERSION / 1000 * 1000; // 13.0 runs 13.x
+  EXPECT_EQ(start(), "");
+}
+
+TEST_F(UnfitMachine, WithoutAGpu) {
+  machine.device_count = 0;
+  unsetenv("CUDA_VISIBLE_DEVICES");
+  EXPECT_EQ(start(), "this program needs an NVIDIA GPU, but CUDA finds none; "
+                     "compile with --target host for the processor");
+  setenv("CUDA_VISIBLE_DEVICES", "", 1);
+  EXPECT_EQ(start(),
+            "this program needs an NVIDIA GPU, but CUDA finds none "
+            "(CUDA_VISIBLE_DEVICES is ''); compile with --target host for the "
+            "processor");
+  unsetenv("CUDA_VISIBLE_DEVICES");
+  machine.device_count = 1;
   EXPECT_EQ(start(), "");
 }
 

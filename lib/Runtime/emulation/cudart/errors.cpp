@@ -58,7 +58,11 @@ cudaError_t cudaGetDevice(int *number) {
 }
 
 cudaError_t cudaGetDeviceCount(int *count) {
-  return cudart([&] { *count = 1; });
+  return cudart([&] {
+    *count = device().machine.device_count;
+    if (*count == 0)
+      refuse(cudaErrorNoDevice, "no CUDA-capable device is detected");
+  });
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int number) {

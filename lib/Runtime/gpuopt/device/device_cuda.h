@@ -355,16 +355,27 @@ struct Replay {
       warm = true;
       return;
     }
-    if (!graph) {
-      cudaGraph_t captured = nullptr;
-      CHECK_CUDA(
-          cudaStreamBeginCapture(ctx.stream, cudaStreamCaptureModeThreadLocal));
-      f();
-      CHECK_CUDA(cudaStreamEndCapture(ctx.stream, &captured));
-      CHECK_CUDA(cudaGraphInstantiate(&graph, captured, 0));
-      CHECK_CUDA(cudaGraphDestroy(captured));
-    }
+    if (!graph)
+      capture(ctx, f);
     CHECK_CUDA(cudaGraphLaunch(graph, ctx.stream));
+  }
+  template <class F>
+  void capture(Context &ctx, F f) {
+    cudaGraph_t captured = nullptr;
+    CHECK_CUDA(
+        cudaStreamBeginCapture(ctx.stream, cudaStreamCaptureModeThreadLocal));
+    try {
+      f();
+    } catch (...) {
+      if (cudaStreamEndCapture(ctx.stream, &captured) == cudaSuccess)
+        cudaGraphDestroy(captured);
+      cudaGetLastError(); // what has failed is the error to tell
+      throw;
+    }
+    CHECK_CUDA(cudaStreamEndCapture(ctx.stream, &captured));
+    const cudaError_t status = cudaGraphInstantiate(&graph, captured, 0);
+    cudaGraphDestroy(captured);
+    CHECK_CUDA(status);
   }
   ~Replay() {
     if (graph)

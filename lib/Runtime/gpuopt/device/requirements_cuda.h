@@ -8,6 +8,7 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -65,7 +66,17 @@ inline void
 check_device(int device,
              const std::vector<int> &built_for = architectures_built_for()) {
   int count = 0;
-  CHECK_CUDA(cudaGetDeviceCount(&count));
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status == cudaErrorNoDevice) {
+    cudaGetLastError(); // the message below tells it
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+    throw Error(
+        "this program needs an NVIDIA GPU, but CUDA finds none" +
+        (visible ? " (CUDA_VISIBLE_DEVICES is '" + std::string(visible) + "')"
+                 : "") +
+        "; compile with --target host for the processor");
+  }
+  CHECK_CUDA(status);
   if (device < 0 || device >= count)
     throw Error("there is no GPU " + std::to_string(device) +
                 ": they have numbers from 0, and this program sees " +
