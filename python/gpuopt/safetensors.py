@@ -69,7 +69,7 @@ def write(path: str | os.PathLike, tensors: dict[str, np.ndarray]) -> None:
             "data_offsets": [offset, offset + array.nbytes],
         }
         offset += array.nbytes
-    text = json.dumps(header).encode()
+    text = json.dumps(header, ensure_ascii=False).encode()
     text += b" " * (-len(text) % 8)
     unfinished = os.fspath(path) + ".part"
     with open(unfinished, "wb") as file:

@@ -4,6 +4,8 @@
 
 #include "gpuopt/device/error.h"
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -66,7 +68,7 @@ public:
     expect('"');
     std::string text;
     while (at < end && *at != '"')
-      text += character();
+      append_character(text);
     expect('"');
     return text;
   }
@@ -162,16 +164,57 @@ private:
     int &depth;
   };
 
-  // Reads one character of a string, which may be escaped.
-  char character() {
-    if (*at != '\\' || at + 1 >= end)
-      return *at++;
-    at++;
-    if (*at != 'u' || end - at < 5)
-      return *at++;
-    const std::string digits(at + 1, 4);
-    at += 5;
-    return char(strtol(digits.c_str(), nullptr, 16));
+  // Reads one character of a string, which may be escaped, and appends it in
+  // UTF-8.
+  void append_character(std::string &text) {
+    if (*at != '\\') {
+      text += *at++;
+      return;
+    }
+    if (++at == end)
+      fail();
+    const char kind = *at++;
+    constexpr std::string_view kEscaped = "\"\\/bfnrt",
+                               kMeant = "\"\\/\b\f\n\r\t";
+    if (kind == 'u')
+      append_utf8(text, code_point());
+    else if (const size_t i = kEscaped.find(kind); i != std::string_view::npos)
+      text += kMeant[i];
+    else
+      fail();
+  }
+  // Reads what follows \u: four digits, or the two halves of a character above
+  // U+FFFF ("surrogates").
+  uint32_t code_point() {
+    const uint32_t first = code_unit();
+    if (first < 0xD800 || first > 0xDFFF)
+      return first;
+    if (first > 0xDBFF || end - at < 2 || at[0] != '\\' || at[1] != 'u')
+      fail();
+    at += 2;
+    const uint32_t second = code_unit();
+    if (second < 0xDC00 || second > 0xDFFF)
+      fail();
+    return 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00);
+  }
+  uint32_t code_unit() {
+    uint32_t value = 0;
+    const auto [stop, error] =
+        std::from_chars(at, std::min(at + 4, end), value, 16);
+    if (error != std::errc() || stop != at + 4)
+      fail();
+    at = stop;
+    return value;
+  }
+  static void append_utf8(std::string &text, uint32_t code) {
+    if (code < 0x80) {
+      text += char(code);
+      return;
+    }
+    const int rest = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3; // bytes
+    text += char(0xFFu << (6 - rest) | code >> 6 * rest);
+    for (int i = rest - 1; i >= 0; i--)
+      text += char(0x80 | (code >> 6 * i & 0x3F));
   }
   void skip_space() {
     while (at < end &&
