@@ -174,7 +174,7 @@ def build_library(program: Path, options: Sequence[str] = ()) -> Path:
     with open(build / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # two processes must not build at once
         _execute(["cmake", "-S", program, "-B", build, "-DBUILD_SHARED_LIBS=ON", *_object_cache(), *options])
-        _execute(["cmake", "--build", build, "--target", "program", "--parallel", str(os.cpu_count() or 1)])
+        _execute(["cmake", "--build", build, "--target", "program", "--parallel", str(len(os.sched_getaffinity(0)))])
     return build / _LIBRARY
 
 

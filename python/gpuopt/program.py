@@ -12,6 +12,7 @@ from typing import Any, Mapping, Sequence
 import numpy as np
 
 from gpuopt import dlpack
+from gpuopt.driver import arguments
 from gpuopt.library import (
     DEVICE, HOST, INPUTS, OUTPUTS, ROLES, STATES, TYPES, Library, Options, ProgramInfo, StepInfo, Tensor, TensorInfo,
     build_library, program_folder,
@@ -81,8 +82,8 @@ def _settings(settings: Mapping[str, Any]) -> list[bytes]:
         flag = name.replace("_", "-")
         if isinstance(value, bool):
             texts.append(f"--{flag}" if value else f"--no-{flag}")
-        elif value is not None:
-            texts.append(f"--{flag}={value}")
+        else:
+            texts += arguments({name: value})
     return [text.encode() for text in texts]
 
 
@@ -195,8 +196,8 @@ class Program:
         tensors, kept = [], []
         for description in self.inputs:
             shape = description.shape
-            if batches > 1 and shape:
-                shape = (shape[0] * batches, *shape[1:])
+            if batches > 1:
+                shape = (shape[0] * batches, *shape[1:]) if shape else (batches,)
             tensor, owner = self._argument(description, given[description.name], shape)
             tensors.append(tensor)
             kept.append(owner)

@@ -16,6 +16,7 @@ import emulated
 import gpuopt
 from gpuopt import dlpack, safetensors
 from gpuopt.library import DEVICE, INPUTS, STATES, Library, Tensor, TensorInfo, build_library, program_folder
+from gpuopt.program import TensorDescription
 from training import OPTIMIZATION, OPTIMIZATION_FOR_ONE_STEP, Trainer, execute
 
 HERE = Path(__file__).resolve().parent
@@ -273,8 +274,21 @@ def test_python_takes_what_is_an_array(folder):
         assert program.evaluate(x=x, labels=labels) == expected
     with pytest.raises(ValueError, match="'--eval-steps' is for the trainer's loop"):
         gpuopt.load(folder, eval_steps=3)
+    with pytest.raises(ValueError, match="'--param-group' names '.*', but the groups of this program"):
+        gpuopt.load(folder, param_group=["^0:lr=0", "bias$:weight_decay=0"])  # the flag twice
     with pytest.raises(ValueError, match="unknown flag '--nothing'"):
         gpuopt.load(folder, nothing=True)
+
+
+def test_a_scalar_has_a_number_for_each_batch():
+    program = object.__new__(gpuopt.Program)
+    program.inputs = [TensorDescription("s", ("s",), "input", "float32", ())]
+    _, kept = program._given({"s": [1.0, 2.0]}, {}, 2)
+    assert kept[0].tolist() == [1, 2]
+    with pytest.raises(ValueError, match=r"'s' must have shape \(2,\), but has \(\)"):
+        program._given({"s": 1.0}, {}, 2)
+    _, kept = program._given({"s": 1.0}, {}, 1)
+    assert kept[0].tolist() == 1
 
 
 def on_gpu(address, device=0, shape=(BATCH, 6), dtype="float32"):

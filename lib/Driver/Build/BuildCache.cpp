@@ -24,12 +24,12 @@
 #include "Build/Tools.h"
 #include "Files/JoinPath.h"
 #include "Files/ScratchFolder.h"
+#include "gpuopt/device/cpu_quota.h"
 #include "llvm/Support/Chrono.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
-#include "llvm/Support/Threading.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <vector>
@@ -159,7 +159,7 @@ Expected<std::string> gpuopt::buildProgram(StringRef folder,
       {"build.log", std::move(configure)},
       {"compile.log",
        {"cmake", "--build", build, "--parallel",
-        std::to_string(hardware_concurrency().compute_thread_count())}}};
+        std::to_string(cores_within_quota())}}};
   for (auto &[log, command] : steps) {
     auto status = execute(command, scratch->pathOf(log));
     if (!status)

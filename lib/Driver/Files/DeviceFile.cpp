@@ -11,7 +11,6 @@
 #include "gpuopt/device/cpu_quota.h"
 #include "gpuopt/device/processor_name.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Threading.h"
 
 using namespace llvm;
 using namespace gpuopt;
@@ -29,8 +28,15 @@ std::string gpuopt::calibratedFile(StringRef cache, StringRef name,
   return joinPath(cache, file + std::to_string(parallelism) + ".json");
 }
 
+/// Returns how many threads programs compute with unless they are told
+/// (default_threads in device_host.h).
+static int threadsOfPrograms() {
+  int given = 0;
+  if (const char *variable = getenv("OMP_NUM_THREADS"))
+    StringRef(variable).split(',').first.trim().getAsInteger(10, given);
+  return given > 0 ? given : cores_within_quota();
+}
+
 std::string gpuopt::calibratedProcessorFile(StringRef cache) {
-  int cores = int(hardware_concurrency().compute_thread_count());
-  return calibratedFile(cache, processor_name(),
-                        threads_within_quota(cores, cpu_quota()));
+  return calibratedFile(cache, processor_name(), threadsOfPrograms());
 }

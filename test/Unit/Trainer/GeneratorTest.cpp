@@ -44,8 +44,10 @@ struct GeneratorTest : TrainerTest {
     Session session(program, 1);
     Settings settings;
     settings.generate = 2;
+    StepWaiting waiting(WaitPolicy::Passive, 1);
     try {
-      Generator(program, settings, session).expect_capacity({Tokens(length)});
+      Generator(program, settings, session, waiting)
+          .expect_capacity({Tokens(length)});
     } catch (const Error &error) {
       return error.what();
     }

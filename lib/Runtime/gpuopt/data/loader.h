@@ -100,10 +100,7 @@ public:
       batch_bytes += (bytes + 255) / 256 * 256;
     }
     if (options.num_workers == kAutoWorkers)
-      tuner = WorkerTuner(
-          threads_within_quota(int(std::thread::hardware_concurrency()),
-                               cpu_quota()),
-          options.prefetch_factor);
+      tuner = WorkerTuner(cores_within_quota(), options.prefetch_factor);
     if (!kStagingIsDevice)
       place_copies(staging);
     use_workers(options.num_workers == kAutoWorkers ? tuner.workers()

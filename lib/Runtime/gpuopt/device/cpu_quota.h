@@ -7,6 +7,7 @@
 #include <limits>
 #include <sstream>
 #include <string>
+#include <thread>
 
 namespace gpuopt {
 
@@ -69,6 +70,13 @@ inline double cpu_quota(const std::string &groups = "/proc/self/cgroup",
 // container: more of them would only take turns.
 inline int threads_within_quota(int threads, double quota) {
   return quota < threads ? std::max(1, int(std::ceil(quota))) : threads;
+}
+
+// Returns how many threads can run at once on the cores that the process may
+// use.
+inline int cores_within_quota() {
+  return threads_within_quota(
+      std::max(1, int(std::thread::hardware_concurrency())), cpu_quota());
 }
 
 } // namespace gpuopt
