@@ -26,10 +26,7 @@ static LogicalResult castTo(NodeConversion &c, Type element) {
   }
   bool fromFloat = isa<FloatType>(from), toFloat = isa<FloatType>(element);
   if (fromFloat && toFloat)
-    return c.yield(from.getIntOrFloatBitWidth() <
-                           element.getIntOrFloatBitWidth()
-                       ? c.b.createOrFold<arith::ExtFOp>(target, x)
-                       : c.b.createOrFold<arith::TruncFOp>(target, x));
+    return c.yield(inFloatType(c.b, x, element));
   if (fromFloat)
     return c.yield(c.b.createOrFold<arith::FPToSIOp>(target, x));
   bool isUnsigned = from.isInteger(1) || from.isUnsignedInteger();

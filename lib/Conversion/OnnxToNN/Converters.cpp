@@ -227,6 +227,32 @@ Value gpuopt::inDouble(nn::TensorBuilder &b, Value integers) {
                                          integers);
 }
 
+Value gpuopt::inFloatType(nn::TensorBuilder &b, Value x, Type element) {
+  RankedTensorType type = b.type(x);
+  unsigned from = type.getElementTypeBitWidth(),
+           to = element.getIntOrFloatBitWidth();
+  if (type.getElementType() == element)
+    return x;
+  if (from < to)
+    return b.createOrFold<arith::ExtFOp>(type.clone(element), x);
+  if (from > to)
+    return b.createOrFold<arith::TruncFOp>(type.clone(element), x);
+  // f16 and bf16 have numbers that the other one lacks.
+  return inFloatType(b, inFloatType(b, x, b.getF32Type()), element);
+}
+
+Value gpuopt::rootOf(nn::TensorBuilder &b, Value x, int64_t degree) {
+  RankedTensorType type = b.type(x);
+  Value zero = b.splat(0, type), one = b.splat(1, type);
+  Value isZero = b.compare(arith::CmpFPredicate::OEQ, x, zero);
+  Value safe = b.select(isZero, one, x);
+  Value root =
+      degree == 2
+          ? b.createOrFold<math::SqrtOp>(safe)
+          : b.createOrFold<math::PowFOp>(safe, b.splat(1.0 / degree, type));
+  return b.select(isZero, zero, root);
+}
+
 Value gpuopt::pick(nn::TensorBuilder &b, Value x, int64_t dim,
                    ArrayRef<int64_t> picked) {
   SmallVector<int64_t> shape(b.shape(x));

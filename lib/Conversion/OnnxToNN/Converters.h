@@ -248,6 +248,14 @@ mlir::Value multiplyAlong(nn::TensorBuilder &b, mlir::Value x, int64_t dim,
 /// 2^53. Programs only add up integers of masks and positions.
 mlir::Value inDouble(nn::TensorBuilder &b, mlir::Value integers);
 
+/// Returns floating-point numbers in another floating-point type.
+mlir::Value inFloatType(nn::TensorBuilder &b, mlir::Value x,
+                        mlir::Type element);
+
+/// Returns the `degree`-th root of numbers that are not negative. Its slope at
+/// 0 is 0, as PyTorch has it for norms, and not infinite.
+mlir::Value rootOf(nn::TensorBuilder &b, mlir::Value x, int64_t degree);
+
 /// Returns the greater of x and 0.
 mlir::Value reluOf(nn::TensorBuilder &b, mlir::Value x);
 

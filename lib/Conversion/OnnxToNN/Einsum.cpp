@@ -105,8 +105,8 @@ private:
       if (size != 1 && known != 1 && size != known)
         return c.fail("a letter of the equation has the sizes " + Twine(known) +
                       " and " + Twine(size));
-      known = std::max(known, size);
       if (size != 1) {
+        known = size;
         term.labels.push_back(label);
         shape.push_back(size);
       }

@@ -86,17 +86,6 @@ static LogicalResult mean(NodeConversion &c) {
   return success();
 }
 
-/// Returns floating-point numbers in another floating-point type.
-static Value resized(nn::TensorBuilder &b, Value x, Type element) {
-  RankedTensorType type = b.type(x);
-  if (type.getElementType() == element)
-    return x;
-  bool isWider =
-      type.getElementTypeBitWidth() < element.getIntOrFloatBitWidth();
-  return isWider ? b.createOrFold<arith::ExtFOp>(type.clone(element), x)
-                 : b.createOrFold<arith::TruncFOp>(type.clone(element), x);
-}
-
 static LogicalResult power(NodeConversion &c) {
   auto values = aligned(c);
   if (!values)
@@ -106,8 +95,8 @@ static LogicalResult power(NodeConversion &c) {
     // Integers are exact up to 2^53.
     RankedTensorType type = c.b.type(x);
     Value powers = c.b.createOrFold<math::PowFOp>(
-        inDouble(c.b, x),
-        c.isFloat(1) ? resized(c.b, e, c.b.getF64Type()) : inDouble(c.b, e));
+        inDouble(c.b, x), c.isFloat(1) ? inFloatType(c.b, e, c.b.getF64Type())
+                                       : inDouble(c.b, e));
     // A whole power may have come out just below or above itself. Of whole
     // exponents, the others are negative and give at most 1/2, which rounds to
     // the even 0, as it should; of fractions, they are cut off.
@@ -124,7 +113,7 @@ static LogicalResult power(NodeConversion &c) {
   if (!c.isFloat(1))
     e = c.b.createOrFold<arith::SIToFPOp>(c.b.type(x), e);
   else if (c.type(1).getElementType() != c.type(0).getElementType())
-    e = resized(c.b, e, c.type(0).getElementType());
+    e = inFloatType(c.b, e, c.type(0).getElementType());
   // Small whole powers become products, whose gradients are cheap and exact.
   DenseElementsAttr exponent;
   if (matchPattern(e, m_Constant(&exponent)) && exponent.isSplat()) {

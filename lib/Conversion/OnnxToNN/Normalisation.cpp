@@ -140,8 +140,7 @@ static LogicalResult meanVarianceNorm(NodeConversion &c) {
   Value centred = c.b.sub(x, c.b.mul(c.b.sum(x, axes), 1.0 / count));
   Value variance =
       c.b.mul(c.b.sum(c.b.mul(centred, centred), axes), 1.0 / count);
-  Value deviation = c.b.createOrFold<math::SqrtOp>(variance);
-  return c.yield(c.b.div(centred, c.b.add(deviation, 1e-9)));
+  return c.yield(c.b.div(centred, c.b.add(rootOf(c.b, variance, 2), 1e-9)));
 }
 
 /// Converts x / norm(x) along an axis; the result is 0 where the norm is.

@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 // Opsets 7 to 12 have as attributes what later ones have as operands. These
-// attributes become constant operands, so that converters know one form. (axes
-// are an exception: converters read both, as reductions had them as attributes
-// for longer.)
+// attributes become constant operands, so that converters know one form. (The
+// axes of reductions, Squeeze and Unsqueeze are an exception: converters read
+// both, as these had them as attributes for longer.)
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,8 +33,9 @@ static constexpr OldAttribute kOldAttributes[] = {
     {"Clip", 10, "min", 1},      {"Clip", 10, "max", 2},
     {"Dropout", 11, "ratio", 1}, {"Pad", 10, "pads", 1},
     {"Pad", 10, "value", 2},     {"Slice", 9, "starts", 1},
-    {"Slice", 9, "ends", 2},     {"Split", 12, "split", 1},
-    {"TopK", 9, "k", 1},         {"Upsample", 8, "scales", 2}};
+    {"Slice", 9, "ends", 2},     {"Slice", 9, "axes", 3},
+    {"Split", 12, "split", 1},   {"TopK", 9, "k", 1},
+    {"Upsample", 8, "scales", 2}};
 
 static Value makeConstant(nn::TensorBuilder &b, Attribute attribute,
                           Type floatType) {

@@ -81,16 +81,6 @@ static Value quantised(nn::TensorBuilder &b, Value x, Value zero,
   return cutOff(b, zero ? b.add(rounded, zero) : rounded, range);
 }
 
-/// Returns numbers in a floating-point type.
-static Value inType(nn::TensorBuilder &b, Value x, Type element) {
-  RankedTensorType type = b.type(x);
-  if (type.getElementType() == element)
-    return x;
-  return type.getElementTypeBitWidth() < element.getIntOrFloatBitWidth()
-             ? b.createOrFold<arith::ExtFOp>(type.clone(element), x)
-             : b.createOrFold<arith::TruncFOp>(type.clone(element), x);
-}
-
 //===----------------------------------------------------------------------===//
 // There and back
 //===----------------------------------------------------------------------===//
@@ -122,9 +112,9 @@ static LogicalResult quantizeLinear(NodeConversion &c) {
   Value x = inSingle(c.b, c.input(0)), scale = spread(c, 1, shape), zero;
   if (!scale || (c.has(2) && !(zero = spread(c, 2, shape))))
     return failure();
-  x = c.b.div(x, inType(c.b, scale, c.b.type(x).getElementType()));
+  x = c.b.div(x, inFloatType(c.b, scale, c.b.type(x).getElementType()));
   if (zero)
-    zero = inType(c.b, zero, c.b.type(x).getElementType());
+    zero = inFloatType(c.b, zero, c.b.type(x).getElementType());
   if (range)
     return c.yield(quantised(c.b, x, zero, *range));
   return c.yield(roundedToSmall(c.b, x, *format,
@@ -145,10 +135,10 @@ static LogicalResult dequantizeLinear(NodeConversion &c) {
   if (!scale || (c.has(2) && !(zero = spread(c, 2, shape))))
     return failure();
   Type wide = c.b.type(scale).getElementType();
-  x = inType(c.b, x, wide);
+  x = inFloatType(c.b, x, wide);
   if (zero)
-    x = c.b.sub(x, inType(c.b, zero, wide));
-  return c.yield(inType(c.b, c.b.mul(x, scale), element));
+    x = c.b.sub(x, inFloatType(c.b, zero, wide));
+  return c.yield(inFloatType(c.b, c.b.mul(x, scale), element));
 }
 
 /// Quantises to uint8 by a scale that covers all elements and 0.
@@ -164,7 +154,9 @@ static LogicalResult dynamicQuantizeLinear(NodeConversion &c) {
   Value none = c.b.splat(0, c.b.type(least));
   least = c.b.createOrFold<arith::MinimumFOp>(least, none);
   most = c.b.createOrFold<arith::MaximumFOp>(most, none);
-  Value scale = c.b.mul(c.b.sub(most, least), 1.0 / range.most);
+  // Half of the range must be a tie.
+  Value scale =
+      c.b.div(c.b.sub(most, least), c.b.splat(range.most, c.b.type(least)));
   Value isZero = c.b.compare(arith::CmpFPredicate::OEQ, scale, none);
   scale = c.b.select(isZero, c.b.splat(1, c.b.type(scale)), scale);
   Value zero = quantised(c.b, c.b.neg(c.b.div(least, scale)), {}, range);
@@ -184,10 +176,10 @@ static LogicalResult dynamicQuantizeLinear(NodeConversion &c) {
 static Value centred(NodeConversion &c, unsigned index, unsigned zeroIndex,
                      int64_t dim) {
   Type wide = c.b.getF64Type();
-  Value x = inType(c.b, inSingle(c.b, c.input(index)), wide);
+  Value x = inFloatType(c.b, inSingle(c.b, c.input(index)), wide);
   if (!c.has(zeroIndex))
     return x;
-  Value zero = inType(c.b, inSingle(c.b, c.input(zeroIndex)), wide);
+  Value zero = inFloatType(c.b, inSingle(c.b, c.input(zeroIndex)), wide);
   SmallVector<int64_t> shape(c.type(zeroIndex).getShape());
   if (c.type(zeroIndex).getNumElements() == 1) {
     shape.clear();
@@ -244,7 +236,8 @@ static LogicalResult convInteger(NodeConversion &c) {
 /// Returns a scale as f64, with the numbers of a vector along `dim` of `rank`.
 static Value scaleOf(NodeConversion &c, unsigned index, int64_t rank,
                      int64_t dim) {
-  Value scale = inType(c.b, inSingle(c.b, c.input(index)), c.b.getF64Type());
+  Value scale =
+      inFloatType(c.b, inSingle(c.b, c.input(index)), c.b.getF64Type());
   if (c.type(index).getNumElements() == 1)
     return c.b.reshape(scale, {});
   if (c.type(index).getRank() != 1 || dim >= rank)
@@ -271,9 +264,9 @@ static LogicalResult requantised(NodeConversion &c, Value sums, Value scaleOfA,
   Type wide = c.b.getF64Type();
   Value scale = c.b.div(c.b.mul(scaleOfA, scaleOfB), scaleOf(c, y, 0, 0));
   Value offset =
-      c.b.reshape(inType(c.b, inSingle(c.b, c.input(zero)), wide), {});
+      c.b.reshape(inFloatType(c.b, inSingle(c.b, c.input(zero)), wide), {});
   Value result = quantised(c.b, c.b.mul(sums, scale), offset, *range);
-  return c.yield(inType(c.b, result, c.b.getF32Type()));
+  return c.yield(inFloatType(c.b, result, c.b.getF32Type()));
 }
 
 static LogicalResult qLinearMatMul(NodeConversion &c) {

@@ -148,14 +148,7 @@ static LogicalResult reduceSumSquare(NodeConversion &c) {
 static LogicalResult reduceL2(NodeConversion &c) {
   return reduction(
       c, nn::ReductionKind::Sum, [&](Value x) { return c.b.mul(x, x); },
-      [&](Value y, int64_t) {
-        // The slope at 0 is 0, as in PyTorch.
-        Value zero = c.b.splat(0, c.b.type(y));
-        Value isZero = c.b.compare(arith::CmpFPredicate::OEQ, y, zero);
-        Value safe = c.b.select(isZero, c.b.splat(1, c.b.type(y)), y);
-        Value root = c.b.create<math::SqrtOp>(safe);
-        return c.b.select(isZero, zero, root);
-      });
+      [&](Value y, int64_t) { return rootOf(c.b, y, 2); });
 }
 static LogicalResult reduceL1(NodeConversion &c) {
   return reduction(

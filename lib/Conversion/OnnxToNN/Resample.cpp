@@ -282,7 +282,10 @@ static std::optional<SmallVector<Axis>> axesOf(NodeConversion &c) {
       c.problem = "the result would be too large";
       return std::nullopt;
     }
-    axis.to = scales   ? int64_t(std::floor(axis.from * axis.scale))
+    // Scales are floats, and so are their products with sizes, in PyTorch and
+    // onnxruntime: 10 * 0.7 is 7, where that of the double nearest to the float
+    // 0.7 is less.
+    axis.to = scales ? int64_t(std::floor(float(axis.from) * float(axis.scale)))
               : common ? int64_t(std::floor(axis.from * axis.scale + 0.5))
                        : (*sizes)[index];
     if (axis.from < 1 || axis.to < 1 || !(axis.scale > 0)) {

@@ -31,6 +31,13 @@ static Value triangleOfConstant(NodeConversion &c, DenseElementsAttr data,
       DenseElementsAttr::get(c.type(0), elements));
 }
 
+/// Returns a diagonal with the same effect on a matrix of this type that is
+/// small enough to calculate with.
+static int64_t diagonalOf(int64_t given, RankedTensorType type) {
+  int64_t furthest = llvm::sum_of(type.getShape().take_back(2));
+  return std::clamp(given, -furthest, furthest);
+}
+
 static LogicalResult trilu(NodeConversion &c) {
   RankedTensorType type = c.type(0);
   if (type.getRank() < 2)
@@ -40,7 +47,7 @@ static LogicalResult trilu(NodeConversion &c) {
     auto given = c.constantInt(1);
     if (!given)
       return failure();
-    diagonal = *given;
+    diagonal = diagonalOf(*given, type);
   }
   bool upper = c.node.getInt("upper", 1);
   DenseElementsAttr data = constantOf(c.input(0));
@@ -69,7 +76,7 @@ static LogicalResult eyeLike(NodeConversion &c) {
   }
   if (type.getRank() != 2)
     return c.fail("the operand must have rank 2");
-  int64_t diagonal = c.node.getInt("k", 0);
+  int64_t diagonal = diagonalOf(c.node.getInt("k", 0), type);
   RankedTensorType index = type.clone(c.b.getI64Type());
   if (isa<FloatType>(type.getElementType())) {
     Value row = c.b.create<nn::IotaOp>(index, 0);

@@ -100,7 +100,7 @@ static LogicalResult floatRange(NodeConversion &c) {
   if (!start || !limit || !delta)
     return failure();
   double count = std::ceil((*limit - *start) / *delta);
-  if (!(count <= 1 << 20)) // nor NaN
+  if (*delta == 0 || !(count <= 1 << 20)) // nor NaN
     return c.fail(kWrongRange);
   auto type = RankedTensorType::get({std::max<int64_t>(0, count)},
                                     c.type(0).getElementType());
@@ -136,10 +136,14 @@ static LogicalResult range(NodeConversion &c) {
   uint64_t count = countOfRange(*start, *limit, *delta);
   if (count > 1 << 20)
     return c.fail(kWrongRange);
-  SmallVector<int64_t> numbers;
+  auto type =
+      RankedTensorType::get({int64_t(count)}, c.type(0).getElementType());
+  SmallVector<APInt> numbers;
   for (uint64_t i = 0; i < count; ++i)
-    numbers.push_back(uint64_t(*start) + i * uint64_t(*delta));
-  return c.yield(makeInts(c, numbers));
+    numbers.push_back(APInt(64, uint64_t(*start) + i * uint64_t(*delta))
+                          .trunc(type.getElementTypeBitWidth()));
+  return c.yield(
+      c.b.create<arith::ConstantOp>(DenseElementsAttr::get(type, numbers)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -336,12 +340,18 @@ struct Range {
 };
 
 /// A start or end below 0 counts from the end; what is out of range is cut off.
+/// (A start before the first element is the first one. NumPy takes nothing then
+/// if the step is negative.)
 static Range rangeOf(int64_t start, int64_t end, int64_t step, int64_t size) {
-  int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
-  auto clamp = [&](int64_t at) {
+  if (size == 0)
+    return {};
+  auto clamp = [&](int64_t at, int64_t low, int64_t high) {
     return std::clamp<int64_t>(at < 0 ? at + size : at, low, high);
   };
-  int64_t first = clamp(start), distance = clamp(end) - first;
+  int64_t first = clamp(start, 0, step > 0 ? size : size - 1),
+          distance =
+              (step > 0 ? clamp(end, 0, size) : clamp(end, -1, size - 1)) -
+              first;
   // The count is rounded up, in the direction of the step.
   int64_t count = (distance + step + (step > 0 ? -1 : 1)) / step;
   return count > 0 ? Range{first, count} : Range{};
@@ -452,8 +462,8 @@ partSizes(NodeConversion &c, int64_t total, int64_t count) {
   }
   int64_t each = llvm::divideCeil(total, std::max<int64_t>(count, 1));
   SmallVector<int64_t> equal;
-  for (int64_t begin = 0; begin < total; begin += each)
-    equal.push_back(std::min(each, total - begin));
+  for (int64_t i = 0, begin = 0; i < count; ++i, begin += equal.back())
+    equal.push_back(std::min(each, total - begin)); // 0 where none is left
   return equal;
 }
 
@@ -462,11 +472,17 @@ static LogicalResult split(NodeConversion &c, bool toSequence) {
   if (!axis)
     return failure();
   int64_t total = c.type(0).getDimSize(*axis);
-  int64_t count =
-      toSequence ? total : c.node.getInt("num_outputs", c.node.getNumResults());
-  auto sizes = partSizes(c, total, count);
+  int64_t outputs = c.node.getNumResults(),
+          count = c.node.getInt("num_outputs", outputs);
+  if (!toSequence && count != outputs)
+    return c.fail("attribute num_outputs = " + Twine(count) +
+                  " must be the number of outputs, " + Twine(outputs));
+  auto sizes = partSizes(c, total, toSequence ? total : count);
   if (!sizes)
     return failure();
+  if (!toSequence && int64_t(sizes->size()) != outputs)
+    return c.fail("operand 1 must give a size for each of the outputs, " +
+                  Twine(outputs) + ", but gives " + Twine(sizes->size()));
   int64_t sum = 0;
   bool fits = true;
   for (int64_t size : *sizes) {

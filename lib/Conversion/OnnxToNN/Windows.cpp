@@ -173,16 +173,6 @@ LogicalResult gpuopt::averageWindows(NodeConversion &c) {
 // Powers
 //===----------------------------------------------------------------------===//
 
-static Value constantPower(nn::TensorBuilder &b, Value x, double exponent) {
-  if (exponent == 1)
-    return x;
-  if (exponent == 2)
-    return b.mul(x, x);
-  if (exponent == 0.5)
-    return b.create<math::SqrtOp>(x);
-  return b.create<math::PowFOp>(x, b.splat(exponent, b.type(x)));
-}
-
 /// Yields the p-norm (sum |x|^p)^(1/p), where `sum` adds up the powers.
 static LogicalResult yieldNorm(NodeConversion &c,
                                llvm::function_ref<Value(Value)> sum) {
@@ -190,9 +180,13 @@ static LogicalResult yieldNorm(NodeConversion &c,
   if (p < 1)
     return c.fail("attribute p = " + Twine(p) + " must be at least 1");
   Value x = c.input(0);
-  Value powers = p == 2 ? c.b.mul(x, x)
-                        : constantPower(c.b, c.b.create<math::AbsFOp>(x), p);
-  return c.yield(constantPower(c.b, sum(powers), 1.0 / p));
+  if (p == 2)
+    return c.yield(rootOf(c.b, sum(c.b.mul(x, x)), p));
+  Value size = c.b.create<math::AbsFOp>(x);
+  if (p == 1)
+    return c.yield(sum(size));
+  Value powers = c.b.create<math::PowFOp>(size, c.b.splat(p, c.b.type(x)));
+  return c.yield(rootOf(c.b, sum(powers), p));
 }
 
 static LogicalResult lpPool(NodeConversion &c) {
@@ -228,7 +222,9 @@ static LogicalResult localResponseNorm(NodeConversion &c) {
   Value base = c.b.add(c.b.mul(sum, c.node.getFloat("alpha", 1e-4) / size),
                        c.node.getFloat("bias", 1));
   double beta = c.node.getFloat("beta", 0.75);
-  return c.yield(c.b.mul(x, constantPower(c.b, base, -beta)));
+  Value factor =
+      c.b.create<math::PowFOp>(base, c.b.splat(-beta, c.b.type(base)));
+  return c.yield(c.b.mul(x, factor));
 }
 
 //===----------------------------------------------------------------------===//

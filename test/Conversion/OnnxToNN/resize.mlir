@@ -1,4 +1,4 @@
-// RUN: gpuopt-opt %s -convert-onnx-to-nn | FileCheck %s
+// RUN: gpuopt-opt %s -split-input-file -convert-onnx-to-nn | FileCheck %s
 
 // Scales are no parameter, though they are numbers in a file.
 // CHECK-NOT: train.variable
@@ -26,4 +26,15 @@ onnx.graph @g(%x: tensor<1x2x3x4xf32>) -> (!onnx.unknown, !onnx.unknown, !onnx.u
   %c = onnx.node "Resize"(%x, %none, %none, %five) {coordinate_transformation_mode = "asymmetric", nearest_mode = "floor"} : (tensor<1x2x3x4xf32>, none, none, tensor<4xi64>) -> !onnx.unknown
   %d = onnx.node "Resize"(%x, %none, %none, %wide) {mode = "linear"} : (tensor<1x2x3x4xf32>, none, none, tensor<4xi64>) -> !onnx.unknown
   onnx.return %a, %b, %c, %d : !onnx.unknown, !onnx.unknown, !onnx.unknown, !onnx.unknown
+}
+
+// -----
+
+// As many elements as floats make of size and scale: 7 of 10 by 0.7.
+// CHECK: nn.contract {{.*}} : tensor<1x1x10x10xf32>, tensor<7x10xf32>
+onnx.graph @rounded(%x: tensor<1x1x10x10xf32>) -> (!onnx.unknown) attributes {inputNames = ["x"], opsets = {ai.onnx = 20 : i64}, outputNames = ["y"]} {
+  %none = onnx.none : none
+  %scales = onnx.initializer "scales" = dense<[1.0, 1.0, 0.7, 1.0]> : tensor<4xf32>
+  %y = onnx.node "Resize"(%x, %none, %scales) {mode = "linear"} : (tensor<1x1x10x10xf32>, none, tensor<4xf32>) -> !onnx.unknown
+  onnx.return %y : !onnx.unknown
 }

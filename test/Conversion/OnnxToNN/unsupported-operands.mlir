@@ -72,6 +72,8 @@
 // CHECK-NEXT: Slice (opset 23) at 'starts': starts, ends, axes and steps must have one number for each dimension that is sliced
 // CHECK-NEXT: Split (opset 23) at 'parts': the parts do not add up to the dimension that is split
 // CHECK-NEXT: Split (opset 23) at 'negative_part': the parts do not add up to the dimension that is split
+// CHECK-NEXT: Split (opset 23) at 'few_outputs': operand 1 must give a size for each of the outputs, 1, but gives 2
+// CHECK-NEXT: Split (opset 23) at 'many_outputs': attribute num_outputs = 3 must be the number of outputs, 1
 // CHECK-NEXT: Pad (opset 23) at 'more_pads': two pads per dimension are needed
 // CHECK-NEXT: Pad (opset 23) at 'far_pad': a pad is too large
 // CHECK-NEXT: Pad (opset 23) at 'empty_pad': the operand is empty
@@ -207,6 +209,8 @@ onnx.graph @g(%x: tensor<2x6x4xf32>, %v: tensor<6xf32>, %w: tensor<6x6xf32>, %im
   %64 = onnx.node "Slice"(%v, %some, %zero1) : (tensor<6xf32>, tensor<2xi64>, tensor<1xi64>) -> !onnx.unknown loc("starts")
   %65:2 = onnx.node "Split"(%v, %parts) : (tensor<6xf32>, tensor<2xi64>) -> (!onnx.unknown, !onnx.unknown) loc("parts")
   %66:2 = onnx.node "Split"(%v, %below) : (tensor<6xf32>, tensor<2xi64>) -> (!onnx.unknown, !onnx.unknown) loc("negative_part")
+  %split = onnx.node "Split"(%v, %parts) : (tensor<6xf32>, tensor<2xi64>) -> !onnx.unknown loc("few_outputs")
+  %split_more = onnx.node "Split"(%v) {num_outputs = 3} : (tensor<6xf32>) -> !onnx.unknown loc("many_outputs")
   %68 = onnx.node "Pad"(%v, %pads4) : (tensor<6xf32>, tensor<4xi64>) -> !onnx.unknown loc("more_pads")
   %69 = onnx.node "Pad"(%v, %pad_far) : (tensor<6xf32>, tensor<2xi64>) -> !onnx.unknown loc("far_pad")
   %71 = onnx.node "Pad"(%empty, %pads4) {mode = "edge"} : (tensor<0x4xf32>, tensor<4xi64>) -> !onnx.unknown loc("empty_pad")

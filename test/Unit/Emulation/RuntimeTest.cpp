@@ -154,6 +154,10 @@ TEST_F(UnfitMachine, OfAnOldDriver) {
 
 TEST_F(UnfitMachine, WithoutAGpu) {
   machine.device_count = 0;
+  int count = -1;
+  EXPECT_EQ(cudaGetDeviceCount(&count), cudaErrorNoDevice);
+  EXPECT_STREQ(cudaGetErrorString(cudaErrorNoDevice),
+               "no CUDA-capable device is detected");
   unsetenv("CUDA_VISIBLE_DEVICES");
   EXPECT_EQ(start(), "this program needs an NVIDIA GPU, but CUDA finds none; "
                      "compile with --target host for the processor");
