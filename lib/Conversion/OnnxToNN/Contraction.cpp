@@ -12,6 +12,11 @@
 using namespace mlir;
 using namespace gpuopt;
 
+static LogicalResult differingInner(NodeConversion &c) {
+  return c.fail("inner dimensions of operands of shapes " +
+                shapesText(c.b, {c.input(0), c.input(1)}) + " differ");
+}
+
 /// Converts NumPy's matmul. Batch dimensions of size 1 are repeated. If the
 /// right operand is a single matrix, all rows of the left one become rows of
 /// one product.
@@ -22,7 +27,7 @@ static LogicalResult matMul(NodeConversion &c) {
     return c.fail("operands must not be scalars");
   int64_t inner = c.type(0).getShape().back();
   if (inner != c.type(1).getDimSize(std::max<int64_t>(rhsRank - 2, 0)))
-    return c.fail("inner dimensions differ");
+    return differingInner(c);
   ArrayRef<int64_t> lhsBatch =
       c.b.shape(lhs).drop_back(std::min<int64_t>(lhsRank, 2));
   ArrayRef<int64_t> rhsBatch =
@@ -34,7 +39,9 @@ static LogicalResult matMul(NodeConversion &c) {
   if (!rhsBatch.empty() && !lhsBatch.empty()) {
     SmallVector<int64_t> common;
     if (!OpTrait::util::getBroadcastedShape(lhsBatch, rhsBatch, common))
-      return c.fail("batch dimensions do not broadcast to each other");
+      return c.fail("batch dimensions of operands of shapes " +
+                    shapesText(c.b, {lhs, rhs}) +
+                    " do not broadcast to each other");
     auto widen = [&](Value value, int64_t rank) {
       SmallVector<int64_t> shape(common);
       llvm::append_range(
@@ -70,7 +77,7 @@ static LogicalResult gemm(NodeConversion &c) {
   bool transA = c.node.getInt("transA", 0), transB = c.node.getInt("transB", 0);
   if (c.type(0).getDimSize(transA ? 0 : 1) !=
       c.type(1).getDimSize(transB ? 1 : 0))
-    return c.fail("inner dimensions differ");
+    return differingInner(c);
   std::string spec =
       std::string(transA ? "ki" : "ik") + "," + (transB ? "jk" : "kj") + "->ij";
   Value result = c.b.create<nn::ContractOp>(spec, c.input(0), c.input(1));

@@ -257,7 +257,7 @@ private:
                << cast<StringAttr>(name).getValue()
                << "' has numbers above 9223372036854775807, the largest of the "
                   "int64 in which programs hold uint64: make the output "
-                  "another type in the model, or leave it away";
+                  "another type in the model, or leave it out";
       types.push_back(outputs.back().getType());
     }
     for (auto &[variable, value] : state.writes)
@@ -375,7 +375,7 @@ private:
     for (Value input : node.getInputs()) {
       if (failedValues.contains(input)) {
         if (!operatorOf(node))
-          addProblem(node, whyUnsupported(node));
+          addProblem(node, kUnsupported);
         return standIn(b, node);
       }
       inputs.push_back(values.lookup(input));
@@ -457,14 +457,12 @@ private:
     return node.getDomain().empty() ? findOperator(node.getOpType()) : nullptr;
   }
 
-  static StringRef whyUnsupported(onnx::NodeOp node) {
-    return "the operator is not supported";
-  }
+  static constexpr StringLiteral kUnsupported = "the operator is not supported";
 
   static LogicalResult convertNode(NodeConversion &conversion) {
     const OperatorEntry *entry = operatorOf(conversion.node);
     if (!entry)
-      return conversion.fail(whyUnsupported(conversion.node));
+      return conversion.fail(kUnsupported);
     if (failed(checkOperands(conversion)))
       return failure();
     // A converter may move any earlier op out of a loop's iteration, but not

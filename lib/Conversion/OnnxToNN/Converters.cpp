@@ -136,13 +136,28 @@ bool NodeConversion::isShape(ArrayRef<int64_t> shape) {
   return true;
 }
 
+std::string gpuopt::shapesText(nn::TensorBuilder &b, ArrayRef<Value> values) {
+  std::string text;
+  for (Value value : values) {
+    text += text.empty() ? "" : " and ";
+    text += '[';
+    text += llvm::join(
+        llvm::map_range(b.shape(value),
+                        [](int64_t size) { return std::to_string(size); }),
+        ", ");
+    text += ']';
+  }
+  return text;
+}
+
 std::optional<SmallVector<int64_t>>
 NodeConversion::commonShape(ArrayRef<Value> values) {
   SmallVector<int64_t> common;
   for (Value value : values) {
     SmallVector<int64_t> next;
     if (!OpTrait::util::getBroadcastedShape(common, b.shape(value), next)) {
-      problem = "operands do not broadcast to each other";
+      problem = "operands of shapes " + shapesText(b, values) +
+                " do not broadcast to each other";
       return std::nullopt;
     }
     common = next;

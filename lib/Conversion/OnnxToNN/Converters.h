@@ -248,6 +248,10 @@ mlir::Value multiplyAlong(nn::TensorBuilder &b, mlir::Value x, int64_t dim,
 /// 2^53. Programs only add up integers of masks and positions.
 mlir::Value inDouble(nn::TensorBuilder &b, mlir::Value integers);
 
+/// Returns the shapes of tensors for a message: "[2, 3] and []".
+std::string shapesText(nn::TensorBuilder &b,
+                       llvm::ArrayRef<mlir::Value> values);
+
 /// Returns floating-point numbers in another floating-point type.
 mlir::Value inFloatType(nn::TensorBuilder &b, mlir::Value x,
                         mlir::Type element);

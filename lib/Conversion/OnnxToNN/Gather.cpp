@@ -14,8 +14,8 @@
 using namespace mlir;
 using namespace gpuopt;
 
-/// Whether the indices are a whole input of the model, whose numbers are
-/// checked when it is loaded.
+/// Whether the indices are all of an input of the model. Programs check what
+/// they load into it, and take no negative numbers.
 static bool isInput(Value indices) {
   while (Operation *op = indices.getDefiningOp()) {
     if (!isa<nn::ReshapeOp, nn::TransposeOp, nn::BroadcastOp, arith::ExtSIOp,
@@ -282,9 +282,10 @@ static LogicalResult oneHot(NodeConversion &c) {
 }
 
 ArrayRef<OperatorEntry> gpuopt::gatherOperators() {
-  static const OperatorEntry entries[] = {{"Gather", gather},
-                                          {"GatherElements", gatherElements},
-                                          {"GatherND", gatherND},
-                                          {"OneHot", oneHot, "constant depth"}};
+  static const OperatorEntry entries[] = {
+      {"Gather", gather, "indices of an input: none below 0"},
+      {"GatherElements", gatherElements},
+      {"GatherND", gatherND},
+      {"OneHot", oneHot, "constant depth"}};
   return entries;
 }

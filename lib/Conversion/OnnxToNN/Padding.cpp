@@ -130,7 +130,9 @@ static LogicalResult pad(NodeConversion &c) {
     constexpr int64_t kMost = int64_t(1) << 48; // so that sums do not overflow
     if (low[dim] < -kMost || low[dim] > kMost || high[dim] < -kMost ||
         high[dim] > kMost)
-      return c.fail("a pad is too large");
+      return c.fail("the pads " + Twine(low[dim]) + " and " + Twine(high[dim]) +
+                    " of dimension " + Twine(dim) +
+                    " must lie between -2^48 and 2^48");
     shape[dim] += low[dim] + high[dim];
   }
   if (!c.isShape(shape))

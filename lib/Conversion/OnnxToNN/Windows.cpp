@@ -263,7 +263,7 @@ static LogicalResult col2Im(NodeConversion &c) {
   if (!fits)
     return c.fail("operand 0 must have shape [batch, channels * window, "
                   "positions] for the image and the window, of at most 1024 "
-                  "elements, that operands 1 and 2 say");
+                  "elements, that operands 1 and 2 give");
   int64_t batch = c.type(0).getDimSize(0),
           channels = c.type(0).getDimSize(1) / taps;
   Value columns = c.b.reshape(c.input(0), {batch, channels, taps, positions});

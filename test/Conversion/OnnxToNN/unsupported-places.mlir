@@ -38,7 +38,7 @@
 // CHECK-NEXT: LpPool (opset 23) at 'power': attribute p = 0 must be at least 1
 // CHECK-NEXT: GlobalLpPool (opset 23) at 'global': the operand must have spatial dimensions
 // CHECK-NEXT: LRN (opset 23) at 'channels': the operand must have channels, and attribute size lie in 1 .. 256
-// CHECK-NEXT: Col2Im (opset 23) at 'columns': operand 0 must have shape [batch, channels * window, positions] for the image and the window, of at most 1024 elements, that operands 1 and 2 say
+// CHECK-NEXT: Col2Im (opset 23) at 'columns': operand 0 must have shape [batch, channels * window, positions] for the image and the window, of at most 1024 elements, that operands 1 and 2 give
 // CHECK-NEXT: MaxUnpool (opset 23) at 'unpooled': operands must have spatial dimensions, and both one shape
 // CHECK-NEXT: MaxUnpool (opset 23) at 'far': index 99 is outside of the result
 // CHECK-NEXT: MaxUnpool (opset 23) at 'shaped': operand 2 (output_shape) must be no smaller than what the windows cover

@@ -12,7 +12,7 @@ onnx.graph @g(%x: tensor<4xf32>) -> !onnx.unknown attributes {inputNames = ["x"]
 
 // -----
 
-// expected-error @below {{output 'y' has numbers above 9223372036854775807, the largest of the int64 in which programs hold uint64: make the output another type in the model, or leave it away}}
+// expected-error @below {{output 'y' has numbers above 9223372036854775807, the largest of the int64 in which programs hold uint64: make the output another type in the model, or leave it out}}
 onnx.graph @g(%x: tensor<4xf32>) -> !onnx.unknown attributes {inputNames = ["x"], opsets = {ai.onnx = 20 : i64}, outputNames = ["y"]} {
   %most = onnx.initializer "most" = dense<[1, 9223372036854775808]> : tensor<2xui64>
   %0 = onnx.node "Identity"(%most) : (tensor<2xui64>) -> !onnx.unknown
