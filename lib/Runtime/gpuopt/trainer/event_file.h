@@ -9,6 +9,7 @@
 
 #include "gpuopt/data/crc32.h"
 #include "gpuopt/device/error.h"
+#include "gpuopt/device/write_at.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -145,16 +146,15 @@ private:
     record += message;
     record.append(reinterpret_cast<const char *>(&of_message),
                   sizeof of_message);
-    const ssize_t written = pwrite(file, record.data(), record.size(), bytes);
-    if (written == ssize_t(record.size())) {
+    const std::string why = write_at(file, record, bytes);
+    if (why.empty()) {
       bytes += off_t(record.size());
       return;
     }
-    const char *why = written < 0 ? strerror(errno) : "the disk is full";
     // The next record is written over what is left of this one.
     if (!has_warned)
       fprintf(stderr, "warning: '%s' lacks steps, and training goes on: %s\n",
-              path.c_str(), why);
+              path.c_str(), why.c_str());
     has_warned = true;
   }
 

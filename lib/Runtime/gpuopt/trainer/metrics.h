@@ -7,6 +7,7 @@
 
 #include "gpuopt/data/json.h"
 #include "gpuopt/device/atomic_file.h"
+#include "gpuopt/device/write_at.h"
 #include "gpuopt/optimizers/optimizer.h"
 #include "gpuopt/trainer/eval_metrics.h"
 #include "gpuopt/trainer/profiling/memory_report.h"
@@ -194,20 +195,20 @@ private:
     va_end(arguments);
     // What is left of a line that did not fit goes first: a shorter one would
     // not cover it.
-    if ((!has_rest || ftruncate(file, bytes) == 0) &&
-        pwrite(file, text.data(), size_t(size), bytes) == size) {
-      bytes += size;
-      has_rest = false;
-    } else {
-      leave_out();
-    }
+    text.resize(size_t(size));
+    const std::string why = has_rest && ftruncate(file, bytes) != 0
+                                ? strerror(errno)
+                                : write_at(file, text, bytes);
+    if (!why.empty())
+      return leave_out(why);
+    bytes += size;
+    has_rest = false;
   }
   // Removes what was written of a line, at once or before the next line.
-  void leave_out() {
-    const char *why = strerror(errno);
+  void leave_out(const std::string &why) {
     if (!has_warned)
       fprintf(stderr, "warning: '%s' lacks steps, and training goes on: %s\n",
-              path.c_str(), why);
+              path.c_str(), why.c_str());
     has_warned = true;
     has_rest = ftruncate(file, bytes) != 0;
   }
