@@ -187,6 +187,52 @@ TEST_F(ApiTest, TheLearningRateIsTheCallers) {
             "'learning_rate' must be at least 0 and finite, but is -1");
 }
 
+// The rate that a group sets for itself is multiplied as the other one is, and
+// stays so in a checkpoint that is loaded afterwards.
+TEST_F(ApiTest, TheRatesOfGroupsFollow) {
+  std::vector<StateInfo> states(own_program().states.begin(),
+                                own_program().states.end());
+  states.push_back({{"param_groups",
+                     Type::U8,
+                     2,
+                     {1, kParamGroupBytes},
+                     tiny::kTotal, // behind the arena
+                     kParamGroupBytes},
+                    StateKind::ParamGroups,
+                    {}});
+  own_program().states.data = states.data();
+  own_program().states.count = int(states.size());
+  own_program().arena_bytes += kParamGroupBytes;
+  own_program().total_bytes += kParamGroupBytes;
+  static const char *const defaults[] = {"--learning-rate=0.1", "--max-steps=9",
+                                         "--param-group=weight:lr=0.25"};
+  own_program().defaults = defaults;
+  static double rate = 0, rate_of_group = 0;
+  own_program().update = [](Context &ctx, char *memory) {
+    tiny::update(ctx, memory);
+    rate = tiny::at<Hyperparameters>(memory, tiny::kOffHyper)->learning_rate;
+    rate_of_group =
+        tiny::at<ParamGroup>(memory, tiny::kTotal)->hyper.learning_rate;
+  };
+  ASSERT_EQ(create(), GPUOPT_OK) << gpuopt_last_error();
+  step(0);
+  EXPECT_EQ(rate, 0.1);
+  EXPECT_EQ(rate_of_group, 0.25);
+  const std::string saved = folder / "saved";
+  ASSERT_EQ(gpuopt_save_checkpoint(p, saved.c_str()), GPUOPT_OK)
+      << gpuopt_last_error();
+  ASSERT_EQ(gpuopt_set_learning_rate(p, 0.05), GPUOPT_OK);
+  step(1);
+  EXPECT_EQ(rate, 0.05);
+  EXPECT_EQ(rate_of_group, 0.125);
+  ASSERT_EQ(gpuopt_load(p, saved.c_str()), GPUOPT_OK) << gpuopt_last_error();
+  step(1);
+  EXPECT_EQ(rate, 0.05);
+  EXPECT_EQ(rate_of_group, 0.125);
+  gpuopt_destroy(p); // before the states
+  p = nullptr;
+}
+
 // The linear schedule would have a rate of 0 if it did not know its end.
 TEST_F(ApiTest, WithoutAnEndTheRateStays) {
   ASSERT_EQ(create({"--max-steps=-1", "--warmup-steps=2"}), GPUOPT_OK)

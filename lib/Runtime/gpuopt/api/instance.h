@@ -234,8 +234,8 @@ public:
     settings.muon_learning_rate = rate > 0 ? muon_ratio * rate : 0;
     settings.learning_rate = rate;
     settings.lr_scheduler_type = kConstant;
-    session.write_hyperparameters(settings,
-                                  first_rate > 0 ? rate / first_rate : 1);
+    group_rates = first_rate > 0 ? rate / first_rate : 1;
+    session.write_hyperparameters(settings, group_rates);
   }
 
   //===--------------------------------------------------------------------===//
@@ -450,7 +450,7 @@ private:
     now.settings.erase("seed");
     refuse_other_run(folder, saved, now);
     session.load_checkpoint(folder);
-    session.begin_run(settings, settings.max_steps, saved, 1);
+    session.begin_run(settings, settings.max_steps, saved, 1, group_rates);
     has_changed = false;
   }
 
@@ -458,6 +458,7 @@ private:
   Settings settings;
   const double first_rate; // the learning rate before the caller sets one
   const double muon_ratio; // of muon's learning rate to the other one
+  double group_rates = 1;  // what the caller multiplies those of groups by
   Session session;
   StepWaiting waiting;
   bool has_changed = false; // weights, since `prepare`

@@ -140,9 +140,10 @@ public:
   }
 
   // Writes what the device knows of a run of `steps` steps: its settings and
-  // where it stands. Everything has been loaded.
+  // where it stands. Everything has been loaded. `group_rates` is that of
+  // write_hyperparameters.
   void begin_run(const TrainingSettings &s, int64_t steps, const RunState &run,
-                 double lr_factor) {
+                 double lr_factor, double group_rates = 1) {
     TrainingSettings run_settings = s;
     if (s.warmup_steps == 0 && s.warmup_ratio > 0)
       run_settings.warmup_steps =
@@ -163,7 +164,7 @@ public:
     }
     write_counters(run, state);
     write_state(state);
-    write_hyperparameters(run_settings);
+    write_hyperparameters(run_settings, group_rates);
     if (find_state(program, StateKind::LossScale)) {
       const bool has_scale = run.loss_scale > 0 && s.is_dynamic;
       const float scale = float(has_scale ? run.loss_scale : s.init_scale);
