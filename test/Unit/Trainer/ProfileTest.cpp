@@ -137,7 +137,8 @@ TEST_F(ProfileTest, TellsMemoryAndVerdict) {
   EXPECT_GT(peak, 1 << 20); // the process is larger than the tiny program
   EXPECT_EQ(numbers("out", "beside_plan_bytes").at(0),
             peak - double(tiny::kTotal));
-  EXPECT_NE(output.find("memory: 4352 B planned, "), std::string::npos) << output;
+  EXPECT_NE(output.find("memory: 4352 B planned, "), std::string::npos)
+      << output;
   // The steps took no 30 seconds, and nobody asked for a profile.
   EXPECT_NE(output.find("\nverdict: "), std::string::npos) << output;
   EXPECT_NE(output.find("; gpuopt advise '" + folder / "out" +
@@ -249,6 +250,45 @@ TEST_F(ProfileTest, MeasuresCostsBeside) {
             std::string::npos);
   EXPECT_NE(profile_file("out", "profile.json").find("\"steps\": 1,"),
             std::string::npos);
+}
+
+// As a full disk does, a file in place of the folder fails each write.
+TEST_F(ProfileTest, WhatCannotBeWrittenEndsNothing) {
+  const std::vector<std::string> flags = {
+      "--max-steps=8",      "--overwrite-output-dir",
+      "--profile",          "warmup=0,active=1,repeat=0",
+      "--profile-costs-to", folder / "costs.json",
+      "--profile-warmup=2", "--profile-active=3"};
+  ASSERT_EQ(run("whole", flags), 0) << error;
+  static std::string out;
+  out = folder / "out";
+  program.update = [](Context &ctx, char *memory) {
+    tiny::update(ctx, memory);
+    if (tiny::at<StepState>(memory, tiny::kOffState)->step == 1)
+      write_file(out + "/profile", "");
+  };
+  std::filesystem::remove(folder / "costs.json");
+  std::filesystem::create_directory(folder / "costs.json.part");
+  ASSERT_EQ(run("out", flags), 0) << error;
+  const std::string profile = folder / "out/profile/trace.json.part",
+                    costs = folder / "costs.json.part";
+  EXPECT_EQ(count_of(error, "warning"), 2u) << error;
+  EXPECT_NE(error.find("tiny: warning: the profile is not written, and "
+                       "training goes on: cannot write '" +
+                       profile + "': Not a directory\n"),
+            std::string::npos)
+      << error;
+  EXPECT_NE(error.find("tiny: warning: the costs of each op are not written, "
+                       "and training goes on: cannot write '" +
+                       costs + "': Is a directory\n"),
+            std::string::npos)
+      << error;
+  EXPECT_EQ(losses("out"), losses("whole"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "out/model.safetensors"));
+  // The table needs no file.
+  EXPECT_NE(output.find(" time total: "), std::string::npos) << output;
+  EXPECT_EQ(output.find("profile: "), std::string::npos) << output;
+  EXPECT_EQ(output.find("costs of each op: "), std::string::npos) << output;
 }
 
 // What there is when the run ends is written, though no cycle has ended.

@@ -71,7 +71,7 @@ public:
     next_write = trace_now() + kShare * (trace_now() - start);
   }
   // Writes the files; returns the table for the terminal, or nothing if no step
-  // was profiled.
+  // was profiled. It has all rows if they are in no file.
   std::string end() {
     tracer.record(false);
     if (has_news)
@@ -80,6 +80,8 @@ public:
     if (averages.steps == 0)
       return "";
     constexpr size_t kMostPrinted = 20;
+    if (!is_written)
+      return table_of(averages);
     std::string text = table_of(averages, kMostPrinted);
     if (averages.rows.size() > kMostPrinted)
       text += std::to_string(averages.rows.size() - kMostPrinted) +
@@ -92,9 +94,24 @@ public:
 private:
   static constexpr int64_t kMostTracedCalls = 250000;
 
+  // A run goes on without the files, with one warning.
   void write() {
     tracer.record(false);
     is_due = has_news = false;
+    try {
+      write_files();
+      is_written = true;
+    } catch (const Error &error) {
+      is_written = false;
+      if (!has_warned)
+        fprintf(stderr,
+                "%s: warning: the profile is not written, and training goes "
+                "on: %s\n",
+                program.name, error.what());
+      has_warned = true;
+    }
+  }
+  void write_files() const {
     std::error_code code;
     std::filesystem::create_directories(folder, code);
     ChromeTrace trace(program, origin);
@@ -127,6 +144,7 @@ private:
   std::vector<TracedStep> steps;
   int64_t origin, next_write = 0, begin = 0, traced_calls = 0, left_out = 0;
   bool is_due = false, has_news = false;
+  bool is_written = false, has_warned = false; // by the last write; of one
 };
 
 } // namespace gpuopt

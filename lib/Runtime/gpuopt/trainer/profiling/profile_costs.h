@@ -36,11 +36,22 @@ public:
     step_time = 0;
   }
 
-  void write() const {
-    const std::string text = json();
-    AtomicFile to(file);
-    to.write(text.data(), text.size());
-    to.commit();
+  // Returns false, after a warning, if the file cannot be written: a run goes
+  // on without it.
+  bool write() const {
+    try {
+      const std::string text = json();
+      AtomicFile to(file);
+      to.write(text.data(), text.size());
+      to.commit();
+      return true;
+    } catch (const Error &error) {
+      fprintf(stderr,
+              "%s: warning: the costs of each op are not written, and training "
+              "goes on: %s\n",
+              program.name, error.what());
+      return false;
+    }
   }
 
 private:

@@ -129,8 +129,8 @@ private:
     costs->end_step();
     if (!costs->ends_with(step))
       return;
-    costs->write();
-    printf("costs of each op: %s\n", s.profile_costs_to.c_str());
+    if (costs->write())
+      printf("costs of each op: %s\n", s.profile_costs_to.c_str());
   }
 
   const Program &program;
