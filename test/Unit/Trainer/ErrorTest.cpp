@@ -140,6 +140,32 @@ TEST_F(ErrorTest, NothingIsValidatedWhereNoErrorWas) {
   EXPECT_TRUE(std::filesystem::exists(folder / "a/checkpoint-6"));
 }
 
+TEST_F(ErrorTest, MemoryOfTheHostThatIsShortIsTold) {
+  program.prepare = [](Context &, char *) { throw std::bad_alloc(); };
+  EXPECT_EQ(run("a", {"--max-steps=1"}), 1);
+  EXPECT_EQ(error, "tiny: error: the host has no memory left\n");
+}
+
+TEST_F(ErrorTest, TheCopyOfACheckpointSaysWhatItNeeds) {
+  const int64_t bytes = int64_t(1) << 60; // more than addresses reach
+  const StateInfo much[] = {{{"much", Type::U8, 1, {bytes}, 0, size_t(bytes)},
+                             StateKind::OptimizerState,
+                             {}}};
+  program.states = much;
+  const Averages averages(program, 0);
+  Originals originals(program);
+  StateCopy copy(program, averages, originals, "do without");
+  try {
+    copy.allocate();
+    ADD_FAILURE() << "it was allocated";
+  } catch (const Error &error) {
+    EXPECT_STREQ(error.what(),
+                 "the host has no 1048576.0 TiB of memory left for the copy of "
+                 "weights and optimizer states from which a checkpoint is "
+                 "written; do without");
+  }
+}
+
 // An error behind the update, as of gradients that cannot be written.
 TEST_F(ErrorTest, AStepIsKeptOnceItIsDone) {
   ASSERT_EQ(run("one", {"--max-steps=1", "--lr-scheduler-type=constant"}), 0)

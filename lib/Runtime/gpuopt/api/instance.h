@@ -291,7 +291,8 @@ public:
                     "' exists and is no checkpoint; choose another folder");
     restore_weights();
     const Averages none(program, 0);
-    StateCopy copy(program, none, session.originals);
+    StateCopy copy(program, none, session.originals,
+                   "gpuopt_save_weights saves the weights without it");
     copy.take(session.ctx, session.memory);
     refuse_lost(copy.lost(session.infinite_at_first));
     RunState run = identity();

@@ -47,10 +47,8 @@ gpuopt_status guarded(F f) noexcept {
     return GPUOPT_OK;
   } catch (const Refusal &refusal) {
     return report(refusal.status, refusal.what());
-  } catch (const std::bad_alloc &) {
-    return report(GPUOPT_FAILED, "the host has no memory left");
   } catch (const std::exception &error) {
-    return report(GPUOPT_FAILED, error.what());
+    return report(GPUOPT_FAILED, error_text(error));
   } catch (...) {
     return report(GPUOPT_FAILED, "an exception that is none of std::exception");
   }

@@ -367,7 +367,7 @@ private:
     try {
       fill(prepared, batch);
     } catch (const std::exception &error) {
-      problem = error.what();
+      problem = error_text(error);
     }
     {
       const std::lock_guard<std::mutex> lock(mutex);

@@ -304,7 +304,7 @@ inline int predictor_main(int argc, char **argv, const Program &program) {
     Predictor(program, std::move(settings)).run();
     return 0;
   } catch (const std::exception &error) {
-    fprintf(stderr, "%s: error: %s\n", program.name, error.what());
+    fprintf(stderr, "%s: error: %s\n", program.name, error_text(error));
     return 1;
   }
 }

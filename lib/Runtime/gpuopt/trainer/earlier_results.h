@@ -342,7 +342,7 @@ private:
     try {
       f();
     } catch (const std::exception &error) {
-      tell(std::string("warning: ") + error.what());
+      tell(std::string("warning: ") + error_text(error));
     }
   }
   void tell(const std::string &text) const {

@@ -214,7 +214,7 @@ private:
       metrics.end();
       outcome.tell_error(step, steps);
     } catch (const std::exception &error) {
-      outcome.tell_not_saved(step, error.what());
+      outcome.tell_not_saved(step, error_text(error));
     }
   }
   static void say(const std::string &line) {
@@ -580,7 +580,7 @@ inline int trainer_main(int argc, char **argv, const Program &program) {
       print_advice(getenv(kAdvisorVariable), folder, seconds);
     return status;
   } catch (const std::exception &error) {
-    fprintf(stderr, "%s: error: %s\n", program.name, error.what());
+    fprintf(stderr, "%s: error: %s\n", program.name, error_text(error));
     return 1;
   }
 }

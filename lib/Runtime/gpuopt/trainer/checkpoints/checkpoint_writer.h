@@ -50,8 +50,9 @@ public:
                    std::set<std::string> infinite_at_first,
                    const Averages &averages, Originals &originals,
                    std::string class_names, Tracer *tracer = nullptr)
-      : copy(program, averages, originals), has_averages(averages.are_kept()),
-        output_dir(std::move(output_dir)), limit(limit), begun_at(begun_at),
+      : copy(program, averages, originals, kNoCheckpoints),
+        has_averages(averages.are_kept()), output_dir(std::move(output_dir)),
+        limit(limit), begun_at(begun_at),
         infinite_at_first(std::move(infinite_at_first)),
         class_names(std::move(class_names)), tracer(tracer) {}
 
@@ -84,6 +85,10 @@ public:
   }
 
 private:
+  static constexpr char kNoCheckpoints[] =
+      "without --save-steps, --save-best and --resume, a run writes one only "
+      "if something ends it early";
+
   CheckpointOutcome write(const RunState &run, int64_t superseded) {
     const TraceSpan span(tracer, "write checkpoint", "checkpoint writer");
     CheckpointOutcome outcome;
@@ -104,7 +109,7 @@ private:
         remove_checkpoint(checkpoint_path(output_dir, superseded));
       remove_others(run);
     } catch (const std::exception &error) {
-      outcome.problem = error.what();
+      outcome.problem = error_text(error);
       std::error_code code;
       std::filesystem::remove_all(part, code);
     }

@@ -2,6 +2,7 @@
 // written while training changes the original.
 #pragma once
 
+#include "gpuopt/device/error.h"
 #include "gpuopt/trainer/averages.h"
 #include "gpuopt/trainer/checkpoints/originals.h"
 
@@ -11,9 +12,11 @@ namespace gpuopt {
 // part of it: each step makes them anew, or `prepare` does.
 class StateCopy {
 public:
+  // `way_out` says, in an error, what can be done where there is no memory for
+  // the copy.
   StateCopy(const Program &program, const Averages &averages,
-            Originals &originals)
-      : averages(averages), originals(originals),
+            Originals &originals, const char *way_out)
+      : averages(averages), originals(originals), way_out(way_out),
         metadata(metadata_of_weights(program)) {
     auto add = [&](const StateInfo &state, bool is_average) {
       parts.push_back({&state, bytes, is_average});
@@ -29,7 +32,16 @@ public:
   }
 
   // Allocates the memory of the copy, which take does if this has not.
-  void allocate() { data.resize(bytes); }
+  void allocate() {
+    try {
+      data.resize(bytes);
+    } catch (const std::bad_alloc &) {
+      throw Error("the host has no " + human_bytes(double(bytes)) +
+                  " of memory left for the copy of weights and optimizer "
+                  "states from which a checkpoint is written; " +
+                  way_out);
+    }
+  }
 
   // Copies from the memory of the program. Frozen weights, which no step
   // changes, are copied once.
@@ -81,6 +93,7 @@ private:
   };
   const Averages &averages;
   Originals &originals;
+  const char *const way_out;
   const std::map<std::string, std::string> metadata;
   std::vector<Part> parts;
   size_t bytes = 0;
