@@ -323,6 +323,26 @@ def test_an_interrupt_leaves_a_checkpoint(scaled, files, tmp_path):
     assert os.path.samefile(Path(step[2]).parent, out)
 
 
+def test_an_interrupt_breaks_off_a_validation(scaled, files, tmp_path):
+    """Of many samples, which take longer than a terminal or a batch system waits; the run that goes on validates first."""
+    np.save(tmp_path / "x.npy", np.tile(np.load(files["data"]["x"]), (1500, 1)))
+    np.save(tmp_path / "labels.npy", np.tile(np.load(files["labels"]), 1500))
+    flags = dict(eval_data={"x": tmp_path / "x.npy"}, eval_labels=tmp_path / "labels.npy", eval_steps=2, max_steps=4)
+    flags |= dict(lr_scheduler_type="reduce_lr_on_plateau", lr_patience=0, lr_threshold=0.9)
+    whole, out = run(scaled, tmp_path / "whole", files, num_threads=1, **flags), tmp_path / "out"
+    process = start(scaled, out, files, learning_rate=1e-2, warmup_steps=2, no_shuffle=None, **flags)
+    while not (out / "metrics.jsonl").exists() or '"step": 2,' not in (out / "metrics.jsonl").read_text():
+        assert process.poll() is None, process.communicate()[0]
+        time.sleep(0.01)
+    process.send_signal(signal.SIGTERM)
+    output = process.communicate()[0].decode()
+    assert process.returncode == 0 and "interrupted: ends after step 2 of 4; --resume=auto goes on" in output, output
+    assert "eval_loss" not in (out / "metrics.jsonl").read_text()
+    rest = run(scaled, out, files, resume="auto", num_threads=1, **flags)
+    assert_same(whole, rest)
+    assert [record["eval_loss"] for record in rest.evaluations] == [record["eval_loss"] for record in whole.evaluations]
+
+
 @pytest.mark.alone
 def test_training_hardly_waits_for_checkpoints(tmp_path, monkeypatch):
     """Of GPT-2 with 4 layers of 128 on the host, with a checkpoint after every 10 steps: a small part of a step."""

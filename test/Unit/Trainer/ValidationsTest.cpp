@@ -123,6 +123,127 @@ TEST_F(ValidationsTest, AResumedRunCountsOn) {
       << output;
 }
 
+// An interrupt in the step before a validation, or during one, is no reason to
+// wait for its end. The run that goes on does it first, so that all that
+// follows from it is as without the interrupt.
+struct InterruptedValidationTest : ValidationsTest {
+  static constexpr int kBatches = 8; // of a validation
+  static inline int batches = 0, stop_at_batch = 0;
+  static inline int64_t stop_at_step = 0;
+  std::vector<std::string> steps(std::vector<std::string> more = {}) {
+    more.insert(more.end(),
+                {"--lr-scheduler-type=reduce_lr_on_plateau", "--lr-patience=0",
+                 "--lr-threshold=0.5", "--resume=auto", "--save-best"});
+    return flags(std::move(more));
+  }
+  void interrupt(int64_t at_step, int at_batch) {
+    batches = 0, stop_at_batch = at_batch, stop_at_step = at_step;
+    program.update = [](Context &ctx, char *memory) {
+      tiny::update(ctx, memory);
+      if (tiny::at<StepState>(memory, tiny::kOffState)->step == stop_at_step)
+        raise(SIGTERM);
+    };
+    program.evaluate = [](Context &ctx, char *memory) {
+      tiny::evaluate(ctx, memory);
+      if (++batches == stop_at_batch)
+        raise(SIGTERM);
+    };
+  }
+  bool awaits_validation(const std::string &checkpoint) {
+    const std::string text =
+        read_file(folder / (checkpoint + "/trainer_state.json"));
+    return text.find("\"awaits_validation\": 1,") != std::string::npos;
+  }
+  void expect_whole(const std::string &out) {
+    EXPECT_EQ(numbers(out, "eval_loss"), numbers("whole", "eval_loss"));
+    EXPECT_EQ(numbers(out, "learning_rate"), numbers("whole", "learning_rate"));
+    EXPECT_EQ(losses(out), losses("whole"));
+    EXPECT_EQ(read_file(folder / (out + "/model.safetensors")),
+              read_file(folder / "whole/model.safetensors"));
+  }
+};
+
+TEST_F(InterruptedValidationTest, IsDoneByTheRunThatGoesOn) {
+  ASSERT_EQ(run("whole", steps()), 0) << error;
+  const auto rates = numbers("whole", "learning_rate");
+  ASSERT_NE(rates[3], rates[4]) << "it is to follow from the validation";
+  for (const bool is_in_step : {true, false}) {
+    const std::string out = is_in_step ? "step" : "validation";
+    interrupt(is_in_step ? 4 : 0, is_in_step ? 0 : kBatches + 3);
+    ASSERT_EQ(run(out, steps()), 0) << error;
+    detail::interrupted = 0;
+    EXPECT_EQ(batches, is_in_step ? kBatches : kBatches + 3);
+    EXPECT_NE(output.find("interrupted: ends after step 4 of 60; "
+                          "--resume=auto goes on from '"),
+              std::string::npos)
+        << output;
+    EXPECT_EQ(numbers(out, "eval_loss").size(), 1u);
+    EXPECT_TRUE(awaits_validation(out + "/checkpoint-4"));
+    // Another interrupt in the same validation changes nothing.
+    interrupt(0, 3);
+    ASSERT_EQ(run(out, steps()), 0) << error;
+    detail::interrupted = 0;
+    EXPECT_EQ(batches, 3);
+    EXPECT_TRUE(awaits_validation(out + "/checkpoint-4"));
+    // The validation is part of the checkpoint that the next run saves first.
+    interrupt(5, 0);
+    ASSERT_EQ(run(out, steps()), 0) << error;
+    detail::interrupted = 0;
+    EXPECT_EQ(read_run_state(folder / out + "/checkpoint-5/trainer_state.json")
+                  .validations.count,
+              2);
+    EXPECT_FALSE(awaits_validation(out + "/checkpoint-4"));
+    interrupt(0, 0);
+    ASSERT_EQ(run(out, steps()), 0) << error;
+    expect_whole(out);
+  }
+}
+
+// A kill between the line of the validation and the checkpoint that knows of it
+// leaves no second line.
+TEST_F(InterruptedValidationTest, HasOneLine) {
+  ASSERT_EQ(run("whole", steps()), 0) << error;
+  interrupt(4, 0);
+  ASSERT_EQ(run("a", steps()), 0) << error;
+  detail::interrupted = 0;
+  std::filesystem::copy(folder / "a", folder / "b",
+                        std::filesystem::copy_options::recursive);
+  interrupt(0, 0);
+  ASSERT_EQ(run("a", steps()), 0) << error;
+  std::filesystem::copy_file(folder / "a/metrics.jsonl",
+                             folder / "b/metrics.jsonl",
+                             std::filesystem::copy_options::overwrite_existing);
+  ASSERT_EQ(run("b", steps()), 0) << error;
+  expect_whole("b");
+}
+
+TEST_F(InterruptedValidationTest, IsDoneAfterAnErrorToo) {
+  ASSERT_EQ(run("whole", steps()), 0) << error;
+  interrupt(0, 0);
+  program.evaluate = [](Context &ctx, char *memory) {
+    if (++batches == kBatches + 3)
+      throw Error("the network is gone");
+    tiny::evaluate(ctx, memory);
+  };
+  EXPECT_EQ(run("a", steps()), 1);
+  EXPECT_TRUE(awaits_validation("a/checkpoint-4"));
+  ASSERT_EQ(run("a", steps()), 0) << error;
+  expect_whole("a");
+}
+
+// It is part of a run with validations alone.
+TEST_F(InterruptedValidationTest, IsLeftOutWithoutData) {
+  interrupt(4, 0);
+  ASSERT_EQ(run("a", steps()), 0) << error;
+  detail::interrupted = 0;
+  interrupt(0, 0);
+  ASSERT_EQ(
+      run("a", {"--max-steps=6", "--learning-rate=0.05", "--resume=auto"}), 0)
+      << error;
+  EXPECT_EQ(numbers("a", "eval_loss").size(), 1u);
+  EXPECT_TRUE(awaits_validation("a/checkpoint-4"));
+}
+
 TEST_F(ValidationsTest, APlateauLowersTheRate) {
   ASSERT_EQ(run("a", flags({"--lr-scheduler-type=reduce_lr_on_plateau",
                             "--lr-patience=1", "--lr-factor=0.5",

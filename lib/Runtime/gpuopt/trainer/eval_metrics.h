@@ -190,4 +190,14 @@ private:
   std::map<int64_t, int64_t> ranks_below; // how many labels have each rank
 };
 
+// Returns what validations are compared by, so that less is better: the loss,
+// or the metric of that name.
+inline double score_of(const std::string &metric, double loss,
+                       const std::vector<MetricValue> &values) {
+  for (const auto &[name, value] : values)
+    if (name == metric)
+      return is_greater_better(name) ? -value : value;
+  return loss;
+}
+
 } // namespace gpuopt

@@ -117,17 +117,12 @@ public:
   // Whether an error ended the earlier course of a run that goes on after this
   // step, before there was a validation.
   bool lacks_evaluation(int64_t step) const {
-    const std::string begin = "{\"step\": " + std::to_string(step) + ", ",
-                      evaluation = begin + "\"eval_loss\": ",
-                      ended = begin + "\"ended_by\": \"" + kEndedByError;
-    std::ifstream earlier(path);
-    bool has_failed = false;
-    for (std::string text; last_kept > 0 && std::getline(earlier, text);) {
-      if (text.rfind(evaluation, 0) == 0)
-        return false;
-      has_failed |= text.rfind(ended, 0) == 0;
-    }
-    return has_failed;
+    return !has_evaluation(step) &&
+           has_line(step, std::string("\"ended_by\": \"") + kEndedByError);
+  }
+  // Whether the earlier course has a validation after this step.
+  bool has_evaluation(int64_t step) const {
+    return has_line(step, "\"eval_loss\": ");
   }
 
   // Cuts an earlier file to what stays of it, for a run that adds no line.
@@ -148,6 +143,16 @@ public:
   }
 
 private:
+  // Whether the earlier course has a line of a step that goes on so.
+  bool has_line(int64_t step, const std::string &next) const {
+    const std::string begin =
+        "{\"step\": " + std::to_string(step) + ", " + next;
+    std::ifstream earlier(path);
+    for (std::string text; last_kept > 0 && std::getline(earlier, text);)
+      if (text.rfind(begin, 0) == 0)
+        return true;
+    return false;
+  }
   // JSON has no NaN and no infinity.
   static std::string number(double value) {
     char text[40];

@@ -8,6 +8,8 @@
 #include "gpuopt/trainer/class_names.h"
 #include "gpuopt/trainer/settings.h"
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 
 namespace gpuopt {
@@ -66,6 +68,15 @@ public:
                                  staging(memory, /*half=*/1));
   }
 
+  // Returns how many steps the whole run has.
+  int64_t steps() const {
+    if (s.max_steps > 0)
+      return s.max_steps;
+    const double batches =
+        s.num_train_epochs * double(train_loader->batches_per_epoch());
+    return int64_t(std::clamp(
+        std::ceil(batches / double(program.accumulation_steps)), 1.0, 1e18));
+  }
   Loader &train() const { return *train_loader; }
   // Returns the lines of classes.txt; empty if the labels have no names.
   const std::string &class_names() const { return names; }

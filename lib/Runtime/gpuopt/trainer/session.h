@@ -15,6 +15,13 @@ inline double mean_of(double sum, double weight) {
   return weight > 0 ? without_nan_sign(sum / weight) : 0;
 }
 
+// Refuses memory of a kind that is not as the plan has it.
+inline void refuse_unplanned(const char *kind, size_t bytes, size_t planned) {
+  if (bytes != planned)
+    throw Error("allocated " + std::to_string(bytes) + " bytes" + kind +
+                ", but the plan says " + std::to_string(planned));
+}
+
 class Session {
 public:
   // `place` is the number of a GPU or, on the host, of threads (0: as many as

@@ -117,7 +117,7 @@ private:
     if (s.autotune)
       session.use_autotune_record(s.autotune_file, executable_folder());
     data.begin(ctx, memory, checkpoints.start().batches, profiles.tracer());
-    steps = steps_to_attempt();
+    steps = data.steps();
     profiles.check(steps - step);
     initialize();
   }
@@ -132,6 +132,9 @@ private:
   // Runs the steps until the last or an interrupt. Returns false if training
   // diverged, which has been told.
   bool train(Metrics &metrics) {
+    if (checkpoints.start().awaits_validation && is_validation_due() &&
+        !end_step(metrics, /*is_repeated=*/true))
+      return false;
     while (step < steps && !detail::interrupted && !ends_run(s, validations)) {
       train_step(metrics, ++step);
       if (watch->weights_are_lost()) {
@@ -139,17 +142,29 @@ private:
           outcome.tell_divergence(watch->lost_since(step), watch->why_stuck());
         return false;
       }
-      if (data.eval() && s.eval_steps > 0 && step % s.eval_steps == 0 &&
-          step < steps)
-        validate(metrics, step);
-      const bool is_due = checkpoints.is_best(step) ||
-                          (s.save_steps > 0 && step % s.save_steps == 0);
-      if (!(is_due && step < steps && !watch->is_stuck()
-                ? save_checkpoint(metrics)
-                : end_checkpoint(false)))
+      if (!end_step(metrics, /*is_repeated=*/false))
         return false;
     }
     return end_checkpoint(true);
+  }
+  // Validates after a step and saves a checkpoint, where they are due. Returns
+  // false as train does. An interrupt or an error may have kept an earlier
+  // process from the validation: then all this is repeated, and the checkpoint
+  // without it is replaced.
+  bool end_step(Metrics &metrics, bool is_repeated) {
+    if (is_validation_due())
+      validate(metrics, step);
+    const bool is_due = is_repeated || checkpoints.is_best(step) ||
+                        (s.save_steps > 0 && step % s.save_steps == 0);
+    return is_due && step < steps && !awaits_validation && !watch->is_stuck()
+               ? save_checkpoint(metrics)
+               : end_checkpoint(false);
+  }
+
+  // The validation after the last step is no part of this.
+  bool is_validation_due() const {
+    return data.eval() && s.eval_steps > 0 && step % s.eval_steps == 0 &&
+           step < steps;
   }
 
   // Saves what the run has come to. Returns the exit status.
@@ -160,7 +175,8 @@ private:
       return outcome.tell_interrupt(step, steps, has_trained);
     // An error has ended the run in its last validation.
     const bool is_late = data.eval() && !has_trained && step == steps &&
-                         metrics.lacks_evaluation(step);
+                         (checkpoints.start().awaits_validation ||
+                          metrics.lacks_evaluation(step));
     // Weights are saved first, because validation may fail on its data.
     if (!save_weights())
       return kDiverged;
@@ -226,15 +242,6 @@ private:
   // during the last step, or after it, ends nothing.
   bool stops_early() const {
     return detail::interrupted && step < steps && !ends_run(s, validations);
-  }
-
-  int64_t steps_to_attempt() const {
-    if (s.max_steps > 0)
-      return s.max_steps;
-    const double batches =
-        s.num_train_epochs * double(data.train().batches_per_epoch());
-    return int64_t(std::clamp(
-        std::ceil(batches / double(program.accumulation_steps)), 1.0, 1e18));
   }
 
   void initialize() {
@@ -325,6 +332,7 @@ private:
   RunState run_state() {
     RunState run = identity();
     run.step = step;
+    run.awaits_validation = awaits_validation;
     session.read_run(run);
     run.epoch = double(run.batches) / double(data.train().batches_per_epoch());
     return run;
@@ -370,11 +378,6 @@ private:
                      program.total_bytes + averages.bytes());
     refuse_unplanned(" of the host's memory", ctx.host_bytes,
                      program.host_bytes);
-  }
-  static void refuse_unplanned(const char *what, size_t bytes, size_t planned) {
-    if (bytes != planned)
-      throw Error("allocated " + std::to_string(bytes) + " bytes" + what +
-                  ", but the plan says " + std::to_string(planned));
   }
 
   void train_step(Metrics &metrics, int64_t step) {
@@ -467,12 +470,13 @@ private:
     run();
   }
 
-  // Computes batches; those of them that are measured have `samples` in all.
+  // Computes batches; those of them that are measured have `samples` in all. An
+  // interrupt that ends the run early leaves some of them out.
   EvaluationSums evaluate(int64_t batches, int64_t samples) {
     session.begin_evaluation();
     data.train().begin_anew();
     data.eval()->begin_anew();
-    for (int64_t batch = 0; batch < batches; batch++) {
+    for (int64_t batch = 0; batch < batches && !stops_early(); batch++) {
       data.eval()->deliver(memory);
       program.evaluate(ctx, memory);
       const int64_t left = samples - batch * program.batch_size;
@@ -485,8 +489,12 @@ private:
             session.read_losses()};
   }
 
-  // Validates on all samples, each of them once.
+  // Validates on all samples, each of them once. An interrupt that ends the run
+  // early discards what has been measured by then.
   void validate(Metrics &metrics, int64_t step) {
+    awaits_validation = true;
+    if (stops_early())
+      return;
     const TraceSpan span(profiles.tracer(), "validate", "trainer");
     summary.get_memory().begin(MemoryPhase::Validation);
     const int64_t padding = data.eval()->padding();
@@ -499,6 +507,13 @@ private:
       sums.take_off(copies, double(padding) / double(program.batch_size));
     }
     summary.get_memory().end();
+    if (stops_early())
+      return;
+    awaits_validation = false;
+    tell_validation(metrics, step, sums);
+  }
+  void tell_validation(Metrics &metrics, int64_t step,
+                       const EvaluationSums &sums) {
     if (!(sums.weight > 0))
       warnings.no_labels(step);
     std::vector<MetricValue> values =
@@ -507,23 +522,17 @@ private:
     for (const MetricValue &value :
          measured.values(values.empty() ? loss : values.front().value))
       values.push_back(value);
-    metrics.evaluation(step, loss, values);
+    if (step > begun_at() || !metrics.has_evaluation(step))
+      metrics.evaluation(step, loss, values);
     if (events)
       events->add(step, evaluation_scalars(loss, values));
     if (sums.weight > 0)
-      note(step, loss, score_of(loss, values));
+      note(step, loss, score_of(s.metric_for_best_model, loss, values));
     progress.clear();
     printf("step %lld  validation loss %s%s\n", static_cast<long long>(step),
            loss_text(loss).c_str(), text_of(values).c_str());
     fflush(stdout);
     warnings.validation(step, loss);
-  }
-  // Returns what validations are compared by, so that less is better.
-  double score_of(double loss, const std::vector<MetricValue> &values) const {
-    for (const auto &[name, value] : values)
-      if (name == s.metric_for_best_model)
-        return is_greater_better(name) ? -value : value;
-    return loss;
   }
   // The next step has the learning rate that the validation leads to.
   void note(int64_t step, double loss, double score) {
@@ -555,11 +564,12 @@ private:
   std::unique_ptr<EventFile> events; // or null
   char *memory = nullptr;
   std::unique_ptr<FiniteWatch> watch;
-  int64_t steps = 0, step = 0;  // of the run; done
-  int64_t finished = 0;         // the last step whose weights are good
-  int64_t finished_batches = 0; // that had been taken by then
-  bool is_updating = false;     // until it is known that the weights are good
-  bool has_observed = false;    // the phases of the first micro step
+  int64_t steps = 0, step = 0;    // of the run; done
+  int64_t finished = 0;           // the last step whose weights are good
+  int64_t finished_batches = 0;   // that had been taken by then
+  bool awaits_validation = false; // which has begun, or was to begin
+  bool is_updating = false;       // until it is known that the weights are good
+  bool has_observed = false;      // the phases of the first micro step
   Clock::time_point start;
 };
 

@@ -26,6 +26,9 @@ struct RunState {
   double best_metric = 0;
   int64_t best_step = 0;
   ValidationHistory validations;
+  // Whether an interrupt or an error has come before the end of a validation
+  // that was due after the step, and is not among them.
+  bool awaits_validation = false;
   std::string optimizer; // of kOptimizers
   std::string model;     // Program::model
   // Flags that decide what a run computes, as their texts.
@@ -148,6 +151,8 @@ inline std::string json_of(const RunState &run) {
   for (const auto &[name, member] : detail::kHistoryNumbers)
     text += " \"" + std::string(name) +
             "\": " + number_text(run.validations.*member) + ",\n";
+  if (run.awaits_validation)
+    text += " \"awaits_validation\": 1,\n";
   return text + " \"optimizer\": " + json_quoted(run.optimizer) +
          ",\n \"model\": " + json_quoted(run.model) +
          ",\n \"settings\": " + json_object(run.settings) + "\n}\n";
@@ -181,7 +186,9 @@ inline RunState read_run_state(const std::string &path) {
         run.validations.*member = parser.number();
         return;
       }
-    if (name == "optimizer")
+    if (name == "awaits_validation")
+      run.awaits_validation = parser.integer() != 0;
+    else if (name == "optimizer")
       run.optimizer = parser.string();
     else if (name == "model")
       run.model = parser.string();
