@@ -2,6 +2,7 @@
 // trainer's, what it saves and loads is the trainer's, and it says what is
 // wrong with an argument.
 
+#include "CommaLocale.h"
 #include "TrainerFixture.h"
 
 #include "gpuopt/api/functions.h"
@@ -280,6 +281,33 @@ TEST_F(ApiTest, TheTrainerGoesOnFromItsCheckpoint) {
       << error;
   const std::vector<double> all = losses("a");
   EXPECT_EQ(losses("b"), std::vector<double>(all.begin() + 3, all.end()));
+}
+
+// The process may write a comma in numbers, as after setlocale(LC_ALL, "").
+TEST_F(ApiTest, WorksUnderAnyLocale) {
+  static const char *const defaults[] = {"--learning-rate=0.125",
+                                         "--max-steps=9"};
+  own_program().defaults = defaults;
+  ASSERT_EQ(create(), GPUOPT_OK) << gpuopt_last_error();
+  const double first = step(0);
+  const std::string saved = folder / "saved", plain = folder / "plain";
+  ASSERT_EQ(gpuopt_save_checkpoint(p, plain.c_str()), GPUOPT_OK);
+  const CommaLocale locale;
+  if (!locale.is_set)
+    GTEST_SKIP() << "there is no localedef to make a locale with a comma";
+  ASSERT_EQ(create(), GPUOPT_OK) << gpuopt_last_error();
+  EXPECT_EQ(step(0), first);
+  ASSERT_EQ(gpuopt_save_checkpoint(p, saved.c_str()), GPUOPT_OK)
+      << gpuopt_last_error();
+  ASSERT_EQ(gpuopt_load(p, saved.c_str()), GPUOPT_OK) << gpuopt_last_error();
+  EXPECT_EQ(read_file(saved + "/trainer_state.json"),
+            read_file(plain + "/trainer_state.json"));
+  EXPECT_EQ(invalid(create({"--adam-beta2=1.5"})),
+            "'--adam-beta2' must be at least 0 and below 1, but is 1.5");
+  EXPECT_EQ(invalid(create({"--learning-rate=-0.5"})),
+            "'--learning-rate' must be at least 0 and at most 1e+38, but is "
+            "-0.5");
+  EXPECT_STREQ(localeconv()->decimal_point, ",") << "it stays the caller's";
 }
 
 TEST_F(ApiTest, SaysWhatIsWrongWithTensors) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gpuopt/device/error.h"
+#include "gpuopt/device/plain_numbers.h"
 #include "gpuopt/gpuopt.h"
 
 #include <exception>
@@ -39,9 +40,11 @@ inline gpuopt_status report(gpuopt_status status, const char *text) {
   return status;
 }
 
-// Runs f; no exception leaves it.
+// Runs f; no exception leaves it. What it reads and says has a point in
+// numbers, whatever the caller's locale.
 template <class F>
 gpuopt_status guarded(F f) noexcept {
+  const PlainNumbers plain;
   try {
     f();
     return GPUOPT_OK;

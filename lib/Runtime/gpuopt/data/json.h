@@ -3,6 +3,7 @@
 #pragma once
 
 #include "gpuopt/device/error.h"
+#include "gpuopt/device/plain_numbers.h"
 
 #include <algorithm>
 #include <charconv>
@@ -105,7 +106,7 @@ public:
                            std::string_view::npos)
       text += *at++;
     char *stop = nullptr;
-    const double value = strtod(text.c_str(), &stop);
+    const double value = read_number(text.c_str(), &stop);
     if (text.empty() || *stop)
       fail();
     if (!std::isfinite(value))

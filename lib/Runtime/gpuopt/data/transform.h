@@ -5,6 +5,7 @@
 #include "gpuopt/data/image.h"
 #include "gpuopt/data/pixel_scale.h"
 #include "gpuopt/data/rand_augment.h"
+#include "gpuopt/device/plain_numbers.h"
 
 #include <cmath>
 #include <cstdlib>
@@ -71,7 +72,7 @@ private:
   }
   double number() {
     char *end = nullptr;
-    const double value = strtod(text.c_str() + at, &end);
+    const double value = read_number(text.c_str() + at, &end);
     if (end == text.c_str() + at)
       fail("expects a number at '" + text.substr(at) + "'");
     at = size_t(end - text.c_str());

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <locale>
 #include <sched.h>
 #include <string>
 #include <sys/resource.h>
@@ -52,6 +53,7 @@ private:
     double of_all[8] = {};
     int lines = 0;
     std::ifstream stat(stat_file);
+    stat.imbue(std::locale::classic());
     std::string label, rest;
     while (stat >> label && label.rfind("cpu", 0) == 0) {
       double columns[8] = {};

@@ -1,6 +1,8 @@
 // The share of the processor that a container's limit leaves to this process.
 #pragma once
 
+#include "gpuopt/device/plain_numbers.h"
+
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -18,8 +20,8 @@ constexpr double kNoQuota = std::numeric_limits<double>::infinity();
 // Returns the cores that "QUOTA PERIOD", both in microseconds, amounts to. The
 // quota "max" (version 2 of control groups) or -1 (version 1) sets no limit.
 inline double quota_of(const std::string &quota, const std::string &period) {
-  const double allowed = strtod(quota.c_str(), nullptr);
-  const double every = strtod(period.c_str(), nullptr);
+  const double allowed = read_number(quota.c_str(), nullptr);
+  const double every = read_number(period.c_str(), nullptr);
   return allowed > 0 && every > 0 ? allowed / every : kNoQuota;
 }
 

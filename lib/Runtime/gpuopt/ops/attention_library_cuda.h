@@ -12,6 +12,7 @@
 // has, that one is computed by them, and a warning says so.
 #pragma once
 
+#include "gpuopt/device/plain_numbers.h"
 #include "gpuopt/ops/attention.h"
 #include "gpuopt/ops/timed_choice_cuda.h"
 
@@ -31,7 +32,6 @@ bool attention_by_cudnn(Context &, const AttentionShape &, const T *, const T *,
 #else
 #include <cmath>
 #include <set>
-#include <sstream>
 #include <unordered_map>
 
 namespace gpuopt::detail {
@@ -50,7 +50,7 @@ constexpr cudnnDataType_t attention_type() {
 // depends on beside the device, to read and to compare.
 inline std::string description_of(cudnnDataType_t type,
                                   const AttentionShape &s) {
-  std::ostringstream text;
+  PlainStream text;
   text << "attention of "
        << (type == CUDNN_DATA_HALF       ? "f16"
            : type == CUDNN_DATA_BFLOAT16 ? "bf16"

@@ -3,12 +3,12 @@
 // which autotune_record.h keeps; where it makes none, by its older calls.
 #pragma once
 
+#include "gpuopt/device/plain_numbers.h"
 #include "gpuopt/ops/conv_legacy_cuda.h"
 #include "gpuopt/ops/conv_plan_cuda.h"
 #include "gpuopt/ops/timed_choice_cuda.h"
 
 #include <optional>
-#include <sstream>
 #include <unordered_map>
 
 namespace gpuopt {
@@ -69,7 +69,7 @@ inline std::string description_of(const ConvKey &key, size_t room) {
                                     "gradient of a convolution's data",
                                     "gradient of a convolution's weights"};
   const ConvShape &s = key.shape;
-  std::ostringstream text;
+  PlainStream text;
   text << kKinds[key.kind] << " of "
        << (key.type == CUDNN_DATA_DOUBLE  ? "f64"
            : key.type == CUDNN_DATA_FLOAT ? "f32"

@@ -3,6 +3,7 @@
 // measurement, which autotune_record.h keeps.
 #pragma once
 
+#include "gpuopt/device/plain_numbers.h"
 #include "gpuopt/ops/gemm.h"
 #include "gpuopt/ops/timed_choice_cuda.h"
 
@@ -10,7 +11,6 @@
 
 #include <cstring>
 #include <functional>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -77,7 +77,7 @@ inline std::string description_of(const ProductKey &key) {
                                 : "bf16";
   };
   const GemmShape &s = key.shape;
-  std::ostringstream text;
+  PlainStream text;
   text << "product of " << name(key.operand_type) << " to "
        << name(key.result_type) << ", " << s.batch[1] << " of " << s.m << "x"
        << s.n << "x" << s.k << ", strides a " << s.a_batch[1] << " " << s.a_m

@@ -5,6 +5,7 @@
 #include "gpuopt/data/indices.h"
 #include "gpuopt/data/json.h"
 #include "gpuopt/data/npy_writer.h"
+#include "gpuopt/device/plain_numbers.h"
 #include "gpuopt/program/program.h"
 #include "gpuopt/trainer/not_finite.h"
 
@@ -209,6 +210,7 @@ private:
   std::string text_of(const uint8_t *row, int64_t place) const {
     if (!is_fraction(output->type))
       return std::to_string(detail::integer_at(output->type, row, place));
+    const PlainNumbers plain;
     const double value = detail::number_at(output->type, row, place);
     char text[40];
     snprintf(text, sizeof text, output->type == Type::F64 ? "%.17g" : "%.9g",

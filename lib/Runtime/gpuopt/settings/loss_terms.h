@@ -7,6 +7,7 @@
 // This file is C++17, as the compiler is.
 #pragma once
 
+#include "gpuopt/device/plain_numbers.h"
 #include "gpuopt/settings/compile_table.h"
 
 #include <cmath>
@@ -53,7 +54,7 @@ inline bool take_last(std::string &text, std::string &last) {
 // Returns what is wrong with a weight, as the words after it; or nothing.
 inline std::string parse_loss_weight(const std::string &text, double &weight) {
   char *end = nullptr;
-  weight = strtod(text.c_str(), &end);
+  weight = read_number(text.c_str(), &end);
   if (text.empty() || *end != '\0' || !std::isfinite(weight) || weight <= 0)
     return "needs a weight above 0 behind the loss, but has '" + text + "'";
   return "";

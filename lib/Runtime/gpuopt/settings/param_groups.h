@@ -9,6 +9,7 @@
 // This file is C++17, as the compiler is.
 #pragma once
 
+#include "gpuopt/device/plain_numbers.h"
 #include "gpuopt/settings/settings_table.h"
 
 #include <utility>
@@ -81,7 +82,7 @@ inline std::string parse_group_value(const std::string &text,
     if (other == setting)
       return "sets '" + key + "' twice";
   char *end = nullptr;
-  const double value = strtod(number.c_str(), &end);
+  const double value = read_number(number.c_str(), &end);
   if (number.empty() || *end || value != value)
     return "needs a number for '" + key + "', but has '" + number + "'";
   if (!setting->range.has(value))

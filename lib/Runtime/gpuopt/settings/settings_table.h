@@ -9,6 +9,7 @@
 #pragma once
 
 #include "gpuopt/device/list_text.h"
+#include "gpuopt/device/plain_numbers.h"
 #include "gpuopt/settings/training_settings.h"
 
 #include <array>
@@ -446,6 +447,7 @@ constexpr const SettingInfo *find_setting(std::string_view name) {
 // Returns the fewest digits that are read back as the same number: 40, not
 // 4e+01.
 inline std::string number_text(double number) {
+  const PlainNumbers plain;
   const double size = std::fabs(number);
   char text[40];
   for (int digits = size >= 1 && size < 1e15 ? int(std::log10(size)) + 1 : 1;

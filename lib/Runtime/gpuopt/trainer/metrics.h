@@ -7,6 +7,7 @@
 
 #include "gpuopt/data/json.h"
 #include "gpuopt/device/atomic_file.h"
+#include "gpuopt/device/plain_numbers.h"
 #include "gpuopt/device/write_at.h"
 #include "gpuopt/optimizers/optimizer.h"
 #include "gpuopt/trainer/eval_metrics.h"
@@ -60,6 +61,7 @@ public:
   void step(int64_t step, double loss, const std::vector<MetricValue> &parts,
             const StepState &state, double step_ms, double data_wait_ms,
             size_t allocated_bytes) {
+    const PlainNumbers plain;
     const LossScaler &scaler = state.scaler;
     char muon[64] = "";
     if (has_muon)
@@ -155,6 +157,7 @@ private:
   }
   // JSON has no NaN and no infinity.
   static std::string number(double value) {
+    const PlainNumbers plain;
     char text[40];
     snprintf(text, sizeof text, "%.17g", value);
     return std::isfinite(value) ? text : "null";
@@ -190,6 +193,7 @@ private:
   __attribute__((format(printf, 2, 3))) void line(const char *format, ...) {
     if (file < 0)
       begin_file();
+    const PlainNumbers plain;
     va_list arguments, again;
     va_start(arguments, format);
     va_copy(again, arguments);

@@ -4,6 +4,7 @@
 
 #include "gpuopt/device/atomic_file.h"
 #include "gpuopt/device/cpu_pressure.h"
+#include "gpuopt/device/plain_numbers.h"
 #include "gpuopt/device/wait_policy_names.h"
 #include "gpuopt/trainer/advice.h"
 #include "gpuopt/trainer/metrics.h"
@@ -12,7 +13,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 namespace gpuopt {
 
@@ -72,7 +72,7 @@ inline std::vector<std::string> command_of_process() {
 
 // Returns run.json; `gpuopt advise` and `gpuopt profile` read it.
 inline std::string json_of(const RunTraits &traits) {
-  std::ostringstream to;
+  PlainStream to;
   std::string command;
   for (const std::string &argument : command_of_process())
     command += (command.empty() ? "" : ", ") + json_quoted(argument);

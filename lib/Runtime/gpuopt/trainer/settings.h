@@ -5,6 +5,7 @@
 #include "gpuopt/data/eval_transform.h"
 #include "gpuopt/data/results_in_data.h"
 #include "gpuopt/data/sources.h"
+#include "gpuopt/device/plain_numbers.h"
 #include "gpuopt/device/wait_policy.h"
 #include "gpuopt/program/program.h"
 #include "gpuopt/settings/compile_table.h"
@@ -36,7 +37,7 @@ namespace detail {
 
 inline double parse_number(const std::string &flag, const std::string &text) {
   char *end = nullptr;
-  const double number = strtod(text.c_str(), &end);
+  const double number = read_number(text.c_str(), &end);
   if (text.empty() || *end || number != number)
     throw Error("'" + flag + "' needs a number, but got '" + text + "'");
   return number;
@@ -77,7 +78,7 @@ inline void parse_loss_scale(const std::string &text, LossScaling &scaling) {
   if (scaling.is_dynamic)
     return;
   char *end = nullptr;
-  scaling.init_scale = strtod(text.c_str(), &end);
+  scaling.init_scale = read_number(text.c_str(), &end);
   if (text.empty() || *end)
     throw Error("'--loss-scale' must be dynamic or a number, but is '" + text +
                 "'");

@@ -17,6 +17,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <locale>
 
 namespace gpuopt {
 
@@ -49,6 +50,7 @@ public:
   CallChecksums(const Program &program, std::string file)
       : file(std::move(file)), ranges(ranges_of(program)),
         offloads(program.host_bytes > 0) {
+    to.imbue(std::locale::classic());
     to.open(this->file, std::ios::trunc);
     check();
   }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "gpuopt/data/json.h"
+#include "gpuopt/device/plain_numbers.h"
 #include "gpuopt/device/tracer.h"
 #include "gpuopt/trainer/profiling/profile_files.h"
 #include "gpuopt/trainer/profiling/step_timer.h"
@@ -184,6 +185,7 @@ private:
   }
 
   static std::string number(const char *format, double value) {
+    const PlainNumbers plain;
     char digits[64];
     snprintf(digits, sizeof digits, format, value);
     return digits;

@@ -5,6 +5,8 @@
 // This file is C++17, as the compiler is.
 #pragma once
 
+#include "gpuopt/device/plain_numbers.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -53,6 +55,7 @@ namespace detail {
 
 // Returns a time as torch.profiler prints it: 12.345us, 1.234ms or 1.234s.
 inline std::string profile_time(double nanoseconds) {
+  const PlainNumbers plain;
   char text[40];
   if (nanoseconds >= 1e9)
     snprintf(text, sizeof text, "%.3fs", nanoseconds / 1e9);
@@ -63,6 +66,7 @@ inline std::string profile_time(double nanoseconds) {
   return text;
 }
 inline std::string fixed(double value, int digits) {
+  const PlainNumbers plain;
   char text[40];
   snprintf(text, sizeof text, "%.*f", digits, value);
   return text;

@@ -4,12 +4,12 @@
 
 #include "gpuopt/data/json.h"
 #include "gpuopt/device/atomic_file.h"
+#include "gpuopt/device/plain_numbers.h"
 #include "gpuopt/trainer/profiling/step_timer.h"
 
 #include <algorithm>
 #include <iomanip>
 #include <map>
-#include <sstream>
 
 namespace gpuopt {
 
@@ -76,7 +76,7 @@ private:
                              : (values[half - 1] + values[half]) / 2;
   }
   std::string json() const {
-    std::ostringstream to;
+    PlainStream to;
     to << std::fixed << std::setprecision(1);
     to << "{\n \"model\": " << json_quoted(program.name)
        << ",\n \"target\": " << json_quoted(kTargetName)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "gpuopt/data/json.h"
+#include "gpuopt/device/plain_numbers.h"
 #include "gpuopt/trainer/profiling/key_averages.h"
 #include "gpuopt/trainer/profiling/profile_files.h"
 #include "gpuopt/trainer/profiling/step_timer.h"
@@ -10,7 +11,6 @@
 #include <cctype>
 #include <map>
 #include <set>
-#include <sstream>
 
 namespace gpuopt {
 
@@ -114,7 +114,7 @@ private:
 
 // Returns profile.json; read_profile of the compiler reads it.
 inline std::string json_of(const KeyAverages &averages) {
-  std::ostringstream to;
+  PlainStream to;
   to.precision(15);
   to << "{\n \"format\": \"" << kProfileFormat
      << "\",\n \"version\": " << kProfileVersion
