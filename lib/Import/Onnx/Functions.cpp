@@ -36,6 +36,8 @@ using proto::NodeProto;
 /// and no model.
 static constexpr size_t kMaxInlinedNodes = 1 << 18;
 static constexpr size_t kMaxInlinedBytes = 1 << 30;
+/// Inlining recurses into calls.
+static constexpr size_t kMaxCallDepth = 512;
 
 std::string gpuopt::onnx::getDomainName(const std::string &domain) {
   return domain.empty() ? "ai.onnx" : domain;
@@ -130,8 +132,15 @@ LogicalResult FunctionInliner::checkCall(const NodeProto &call,
            << call.output_size() << " outputs, but its function has "
            << function.input_size() << " and " << function.output_size();
   FunctionKey key = getKey(call, call.op_type());
-  if (!llvm::is_contained(callStack, key))
-    return success();
+  if (!llvm::is_contained(callStack, key)) {
+    if (callStack.size() < kMaxCallDepth)
+      return success();
+    return reporter.error()
+           << "expects functions that call each other at most " << kMaxCallDepth
+           << " levels deep, but got more from function '"
+           << std::get<1>(callStack.front()) << "' down to '" << call.op_type()
+           << "': inline functions before the export";
+  }
   InFlightDiagnostic error = reporter.error();
   error << "function '" << call.op_type() << "' calls itself:";
   for (const FunctionKey &caller :
