@@ -20,6 +20,7 @@
 #include "Subgraphs.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 
 #include <tuple>
@@ -102,6 +103,7 @@ private:
   std::map<FunctionKey, const FunctionProto *> functions;
   std::vector<FunctionKey> callStack;
   llvm::StringSet<> valueNames;
+  llvm::StringMap<int> nextNumbers; ///< For names that are taken.
   size_t inlinedBytes = 0;
   NodeList list;
 };
@@ -109,8 +111,12 @@ private:
 
 std::string FunctionInliner::makeUnique(const std::string &name) {
   std::string unique = name;
-  for (int i = 1; !valueNames.insert(unique).second; ++i)
-    unique = name + "_" + std::to_string(i);
+  int *next = nullptr;
+  while (!valueNames.insert(unique).second) {
+    if (!next) // most names are unique
+      next = &nextNumbers.try_emplace(name, 1).first->second;
+    unique = name + "_" + std::to_string((*next)++);
+  }
   return unique;
 }
 
