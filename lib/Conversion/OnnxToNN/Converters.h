@@ -158,14 +158,15 @@ public:
               std::to_string(kMostComputedElements);
     return false;
   }
-  /// Whether a contraction has a letter for each of `rank` dimensions and one
-  /// more; notes the problem if not.
-  bool hasLetters(int64_t rank) {
-    constexpr int64_t kMostDimensions = 25;
-    if (rank <= kMostDimensions)
+  /// Whether a contraction has a letter for each of `rank` dimensions of the
+  /// operand, of `added` more that these are cut into, and of the result; notes
+  /// the problem if not.
+  bool hasLetters(int64_t rank, int64_t added = 0) {
+    const int64_t mostDimensions = 25 - added;
+    if (rank <= mostDimensions)
       return true;
     problem = "the operand has " + std::to_string(rank) +
-              " dimensions, but at most " + std::to_string(kMostDimensions) +
+              " dimensions, but at most " + std::to_string(mostDimensions) +
               " are supported";
     return false;
   }

@@ -144,20 +144,25 @@ static Value multiplyByTriangle(nn::TensorBuilder &b, Value x, int64_t axis,
   Value isAdded = b.compare(scan.predicate(), b.create<nn::IotaOp>(index, 0),
                             b.create<nn::IotaOp>(index, 1)); // [from, to]
   Value ones = b.toFloat(isAdded, b.type(x).getElementType());
-  std::string letters;
-  for (int64_t dim = 0; dim < b.type(x).getRank(); ++dim)
-    letters += 'a' + dim;
-  std::string result = letters;
-  result[axis] = 'z';
-  std::string spec = letters + "," + letters[axis] + "z->" + result;
-  return b.create<nn::ContractOp>(spec, x, ones);
+  return multiplyAlong(b, x, axis, ones);
+}
+
+/// The size of the chunks that a long dimension is cut into.
+static constexpr int64_t kChunk = 128;
+
+/// Returns how many dimensions more a sum along one of `size` elements has:
+/// that of the chunks, that of the chunks of their sums, and so on.
+static int64_t addedDimensions(int64_t size) {
+  int64_t added = 0;
+  for (; size > kChunk; size = llvm::divideCeil(size, kChunk))
+    ++added;
+  return added;
 }
 
 /// Cuts a long dimension into chunks: computes sums within each, and adds the
 /// sum of the chunks before it.
 static Value runningSum(nn::TensorBuilder &b, Value x, int64_t axis,
                         Scan scan) {
-  constexpr int64_t kChunk = 128;
   SmallVector<int64_t> shape(b.shape(x));
   int64_t size = shape[axis], chunks = llvm::divideCeil(size, kChunk);
   if (chunks <= 1)
@@ -211,6 +216,11 @@ static LogicalResult runningScan(NodeConversion &c) {
   if (isProduct && c.type(0).getDimSize(*axis) > kLongestProduct)
     return c.fail("a product of more than " + Twine(kLongestProduct) +
                   " elements is not supported");
+  bool isComputed = !c.isFloat(0) && constantOf(c.input(0));
+  if (!isProduct && !isComputed &&
+      !c.hasLetters(c.type(0).getRank(),
+                    addedDimensions(c.type(0).getDimSize(*axis))))
+    return failure();
   auto run = isProduct ? runningProduct : runningSum;
   if (c.isFloat(0))
     return c.yield(run(c.b, c.input(0), *axis, scan));

@@ -56,6 +56,9 @@
 // CHECK: STFT (opset 28) at 'frames': the result has more than 2^48 elements
 // CHECK: DFT (opset 28) at 'result': the result has more than 2^48 elements
 // CHECK: DFT (opset 28) at 'deep': the operand has 27 dimensions, but at most 25 are supported
+// CHECK: CumSum (opset 28) at 'deep_sum': the operand has 27 dimensions, but at most 25 are supported
+// Sums of 20000 elements are cut into chunks twice.
+// CHECK: CumSum (opset 28) at 'long_sum': the operand has 25 dimensions, but at most 23 are supported
 // CHECK: Resize (opset 28) at 'deep_image': the operand has 27 dimensions, but at most 25 are supported
 // CHECK: Resize (opset 28) at 'twice': attribute axes names dimension 2 twice
 // CHECK: Det (opset 28) at 'none': the operand has no matrices
@@ -134,7 +137,7 @@ onnx.graph @g(%x: tensor<2x3xf32>, %s: tensor<2x6x1xf32>, %v: tensor<6xf32>, %im
 
 // -----
 
-onnx.graph @g(%im: tensor<1x2x4x4xf32>, %rois: tensor<1099511627776x4xf32>, %ids: tensor<1099511627776xi64>, %q: tensor<1x1x1099511627776xf32>, %signal: tensor<1099511627776x64x1xf32>, %spectra: tensor<1099511627776x1x1xf32>, %deep: tensor<1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x2x1xf32>, %empty: tensor<0x3x3xf32>) -> !onnx.unknown attributes {inputNames = ["im", "rois", "ids", "q", "signal", "spectra", "deep", "empty"], opsets = {ai.onnx = 28 : i64}, outputNames = ["y"]} {
+onnx.graph @g(%im: tensor<1x2x4x4xf32>, %rois: tensor<1099511627776x4xf32>, %ids: tensor<1099511627776xi64>, %q: tensor<1x1x1099511627776xf32>, %signal: tensor<1099511627776x64x1xf32>, %spectra: tensor<1099511627776x1x1xf32>, %deep: tensor<1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x2x1xf32>, %empty: tensor<0x3x3xf32>, %tall: tensor<1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x20000x2xf32>) -> !onnx.unknown attributes {inputNames = ["im", "rois", "ids", "q", "signal", "spectra", "deep", "empty", "tall"], opsets = {ai.onnx = 28 : i64}, outputNames = ["y"]} {
   %none = onnx.none : none
   %one = onnx.initializer "one" = dense<1> : tensor<i64>
   %window = onnx.initializer "window" = dense<32> : tensor<i64>
@@ -150,6 +153,9 @@ onnx.graph @g(%im: tensor<1x2x4x4xf32>, %rois: tensor<1099511627776x4xf32>, %ids
   %2 = onnx.node "STFT"(%signal, %one, %none, %window) : (tensor<1099511627776x64x1xf32>, tensor<i64>, none, tensor<i64>) -> !onnx.unknown loc("frames")
   %3 = onnx.node "DFT"(%spectra, %long) : (tensor<1099511627776x1x1xf32>, tensor<i64>) -> !onnx.unknown loc("result")
   %4 = onnx.node "DFT"(%deep) : (tensor<1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x2x1xf32>) -> !onnx.unknown loc("deep")
+  %sum_axis = onnx.initializer "sum_axis" = dense<-2> : tensor<i64>
+  %deep_sum = onnx.node "CumSum"(%deep, %sum_axis) : (tensor<1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x2x1xf32>, tensor<i64>) -> !onnx.unknown loc("deep_sum")
+  %long_sum = onnx.node "CumSum"(%tall, %sum_axis) : (tensor<1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x20000x2xf32>, tensor<i64>) -> !onnx.unknown loc("long_sum")
   %5 = onnx.node "Resize"(%deep, %none, %none, %size) {mode = "linear", axes = array<i64: 0>} : (tensor<1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x2x1xf32>, none, none, tensor<1xi64>) -> !onnx.unknown loc("deep_image")
   %6 = onnx.node "Resize"(%im, %none, %none, %sizes) {axes = array<i64: 2, 2>} : (tensor<1x2x4x4xf32>, none, none, tensor<2xi64>) -> !onnx.unknown loc("twice")
   %7 = onnx.node "Det"(%empty) : (tensor<0x3x3xf32>) -> !onnx.unknown loc("none")
