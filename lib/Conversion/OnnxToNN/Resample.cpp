@@ -400,11 +400,18 @@ static LogicalResult resize(NodeConversion &c) {
 // Space and depth
 //===----------------------------------------------------------------------===//
 
+/// The product of its square and the number of channels does not overflow, nor
+/// is there a tensor with larger blocks.
+static constexpr int64_t kLargestBlock = int64_t(1) << 24;
+
 static bool checkBlocks(NodeConversion &c, int64_t block) {
   if (c.type(0).getRank() != 4)
     c.problem = "the operand must have rank 4";
   else if (block < 1)
     c.problem = "attribute blocksize must be at least 1";
+  else if (block > kLargestBlock)
+    c.problem = "attribute blocksize = " + std::to_string(block) +
+                " must be at most " + std::to_string(kLargestBlock);
   return c.problem.empty();
 }
 

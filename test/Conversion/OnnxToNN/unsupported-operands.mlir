@@ -49,6 +49,7 @@
 // CHECK-NEXT: Attention (opset 23) at 'heads': operand 0 must have rank 4, or rank 3 and heads (attribute q_num_heads) that divide its last dimension
 // CHECK-NEXT: DepthToSpace (opset 23) at 'rank4': the operand must have rank 4
 // CHECK-NEXT: SpaceToDepth (opset 23) at 'block': attribute blocksize must be at least 1
+// CHECK-NEXT: DepthToSpace (opset 23) at 'large_block': attribute blocksize = 4294967296 must be at most 16777216
 // CHECK-NEXT: Resize (opset 23) at 'far': the result would be too large
 // CHECK-NEXT: EyeLike (opset 23) at 'eye': the operand must have rank 2
 // CHECK-NEXT: EyeLike (opset 23) at 'eye_type': attribute dtype = 77 is not supported
@@ -186,6 +187,7 @@ onnx.graph @g(%x: tensor<2x6x4xf32>, %v: tensor<6xf32>, %w: tensor<6x6xf32>, %im
   %41 = onnx.node "Attention"(%x, %x, %x) {q_num_heads = 3 : i64} : (tensor<2x6x4xf32>, tensor<2x6x4xf32>, tensor<2x6x4xf32>) -> !onnx.unknown loc("heads")
   %42 = onnx.node "DepthToSpace"(%x) {blocksize = 2 : i64} : (tensor<2x6x4xf32>) -> !onnx.unknown loc("rank4")
   %43 = onnx.node "SpaceToDepth"(%image) : (tensor<1x2x3x4xf32>) -> !onnx.unknown loc("block")
+  %large = onnx.node "DepthToSpace"(%image) {blocksize = 4294967296 : i64} : (tensor<1x2x3x4xf32>) -> !onnx.unknown loc("large_block")
   %44 = onnx.node "Resize"(%x, %none, %scales) : (tensor<2x6x4xf32>, none, tensor<3xf32>) -> !onnx.unknown loc("far")
   %45 = onnx.node "EyeLike"(%v) : (tensor<6xf32>) -> !onnx.unknown loc("eye")
   %46 = onnx.node "EyeLike"(%w) {dtype = 77 : i64} : (tensor<6x6xf32>) -> !onnx.unknown loc("eye_type")
