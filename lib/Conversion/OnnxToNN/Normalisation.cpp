@@ -212,9 +212,10 @@ static LogicalResult dropout(NodeConversion &c) {
   // By the specification, a node without the third operand drops nothing.
   bool training = false;
   if (c.has(2)) {
-    DenseElementsAttr value;
-    if (!matchPattern(c.input(2), m_Constant(&value)))
-      return c.fail("operand 2 (training_mode) must be a constant" +
+    DenseElementsAttr value = constantOf(c.input(2));
+    if (!value || value.getNumElements() != 1)
+      return c.fail("operand 2 (training_mode) must be a constant of one "
+                    "element" +
                     c.whatDecides(2));
     training = !(*value.getValues<APInt>().begin()).isZero();
   }

@@ -41,7 +41,8 @@
 // CHECK-NEXT: BatchNormalization (opset 23) at 'batch_rank': the operand must have rank 2 or more
 // CHECK-NEXT: BatchNormalization (opset 23) at 'batch': scale, bias and statistics must have one element per channel, of the operand's type
 // CHECK-NEXT: Dropout (opset 23) at 'ratio': the ratio must lie in [0, 1)
-// CHECK-NEXT: Dropout (opset 23) at 'mode': operand 2 (training_mode) must be a constant
+// CHECK-NEXT: Dropout (opset 23) at 'mode': operand 2 (training_mode) must be a constant of one element; it depends on input 'b', which --constant-input b=FILE.npy makes constant
+// CHECK-NEXT: Dropout (opset 23) at 'no_mode': operand 2 (training_mode) must be a constant of one element{{$}}
 // CHECK-NEXT: Attention (opset 23) at 'mask': operand 3 (attn_mask) must broadcast to the scores, and be boolean or of their type
 // CHECK-NEXT: Attention (opset 23) at 'cache': operands 4 and 5 (a cache of keys and values) must come together
 // CHECK-NEXT: Attention (opset 23) at 'softcap': attribute softcap must be 0 or more, but is -2.000000
@@ -180,6 +181,8 @@ onnx.graph @g(%x: tensor<2x6x4xf32>, %v: tensor<6xf32>, %w: tensor<6x6xf32>, %im
   %35 = onnx.node "BatchNormalization"(%image, %v, %v, %v, %v) : (tensor<1x2x3x4xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>) -> !onnx.unknown loc("batch")
   %36 = onnx.node "Dropout"(%v, %ratio) : (tensor<6xf32>, tensor<f32>) -> !onnx.unknown loc("ratio")
   %37 = onnx.node "Dropout"(%v, %half, %b) : (tensor<6xf32>, tensor<f32>, tensor<2xi1>) -> !onnx.unknown loc("mode")
+  %no_mode = onnx.initializer "no_mode" = dense<> : tensor<0xi1>
+  %dropped = onnx.node "Dropout"(%v, %half, %no_mode) : (tensor<6xf32>, tensor<f32>, tensor<0xi1>) -> !onnx.unknown loc("no_mode")
   %38 = onnx.node "Attention"(%image, %image, %image, %n) : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<3xi64>) -> !onnx.unknown loc("mask")
   %39 = onnx.node "Attention"(%image, %image, %image, %none, %image) : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, none, tensor<1x2x3x4xf32>) -> !onnx.unknown loc("cache")
   %40 = onnx.node "Attention"(%image, %image, %image) {softcap = -2.0 : f32} : (tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>, tensor<1x2x3x4xf32>) -> !onnx.unknown loc("softcap")
