@@ -69,6 +69,8 @@ NodeConversion::constantInts(unsigned index) {
               whatDecides(index);
     return std::nullopt;
   }
+  if (!canCompute(value.getNumElements()))
+    return std::nullopt;
   SmallVector<int64_t> numbers;
   for (const APInt &number : value.getValues<APInt>())
     numbers.push_back(number.getSExtValue());
@@ -102,6 +104,8 @@ NodeConversion::constantFloats(unsigned index) {
               " must be a floating-point constant" + whatDecides(index);
     return std::nullopt;
   }
+  if (!canCompute(value.getNumElements()))
+    return std::nullopt;
   SmallVector<double> numbers;
   for (APFloat number : value.getValues<APFloat>()) {
     bool lossy = false;

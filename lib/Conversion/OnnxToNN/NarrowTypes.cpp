@@ -216,9 +216,12 @@ Value gpuopt::heldConstant(nn::TensorBuilder &b, Value x) {
   if (!constant || !constant.getElementType().isUnsignedInteger())
     return x;
   unsigned width = constant.getElementType().getIntOrFloatBitWidth();
-  if (width == 64 &&
-      llvm::any_of(constant.getValues<APInt>(),
-                   [](const APInt &n) { return n.isNegative(); }))
+  auto isTooLarge = [&](const APInt &number) {
+    return width == 64 && number.isNegative();
+  };
+  if (constant.isSplat()
+          ? isTooLarge(constant.getSplatValue<APInt>())
+          : llvm::any_of(constant.getValues<APInt>(), isTooLarge))
     return {};
   unsigned heldWidth = width <= 16 ? 32 : 64;
   auto held =

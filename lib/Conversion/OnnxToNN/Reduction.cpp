@@ -122,8 +122,11 @@ static LogicalResult reducePlainly(NodeConversion &c) {
   auto dims = dimsOf(c);
   if (!dims)
     return failure();
-  if (data && !data.empty())
+  if (data && !data.empty()) {
+    if (!c.canCompute(data.getNumElements()))
+      return failure();
     return finish(c, reduceConstant(c, data, kind, *dims), *dims);
+  }
   if (kind == nn::ReductionKind::Prod)
     return c.fail("integer operands must be constants" + c.whatDecides(0));
   Value reduced = c.b.reduce(kind, inDouble(c.b, c.input(0)), *dims);

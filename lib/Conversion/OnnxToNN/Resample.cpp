@@ -97,6 +97,8 @@ static std::optional<SmallVector<int64_t>>
 nearestOf(NodeConversion &c, StringRef mode, Axis axis) {
   StringRef rounding = c.node.getString(
       "nearest_mode", isOld(c) ? "floor" : "round_prefer_floor");
+  if (!c.canCompute(axis.to))
+    return std::nullopt;
   SmallVector<int64_t> picked;
   for (int64_t i = 0; i < axis.to; ++i) {
     auto at = roundedBy(rounding, coordinateInSingle(mode, axis, i));

@@ -224,8 +224,11 @@ static LogicalResult runningScan(NodeConversion &c) {
   auto run = isProduct ? runningProduct : runningSum;
   if (c.isFloat(0))
     return c.yield(run(c.b, c.input(0), *axis, scan));
-  if (DenseElementsAttr data = constantOf(c.input(0)))
+  if (DenseElementsAttr data = constantOf(c.input(0))) {
+    if (!c.canCompute(data.getNumElements()))
+      return failure();
     return c.yield(scanIntegers(c, data, *axis, scan, isProduct));
+  }
   Value results = run(c.b, inDouble(c.b, c.input(0)), *axis, scan);
   return c.yield(c.b.create<arith::FPToSIOp>(c.type(0), results));
 }

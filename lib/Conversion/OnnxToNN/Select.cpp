@@ -42,13 +42,15 @@ static LogicalResult compress(NodeConversion &c) {
   } else if (!(axis = c.axis(*axis, c.type(0).getRank()))) {
     return failure();
   }
+  int64_t size = c.b.shape(x)[*axis];
+  if (condition.getNumElements() > size)
+    return c.fail("the condition is longer than the dimension");
+  if (!c.canCompute(condition.getNumElements()))
+    return failure();
   SmallVector<int64_t> kept;
   for (auto [index, isKept] : llvm::enumerate(condition.getValues<bool>()))
     if (isKept)
       kept.push_back(index);
-  int64_t size = c.b.shape(x)[*axis];
-  if (condition.getNumElements() > size)
-    return c.fail("the condition is longer than the dimension");
   if (!kept.empty())
     return c.yield(pick(c.b, x, *axis, kept));
   SmallVector<int64_t> zeros(c.b.type(x).getRank(), 0), none(c.b.shape(x)),

@@ -440,6 +440,8 @@ static LogicalResult slice(NodeConversion &c) {
   Value result =
       c.b.createOrFold<nn::SliceOp>(c.input(0), offsets, sizes, strides);
   for (int64_t axis : reversed) {
+    if (!c.canCompute(sizes[axis]))
+      return failure();
     auto picked =
         llvm::to_vector(llvm::reverse(llvm::seq<int64_t>(0, sizes[axis])));
     result = pick(c.b, result, axis, picked);
@@ -447,24 +449,49 @@ static LogicalResult slice(NodeConversion &c) {
   return c.yield(result);
 }
 
+/// The most parts of a sequence, as of iterations that are unrolled.
+static constexpr int64_t kMostParts = 4096;
+
+/// Whether a tensor may be split into so many parts, each of which becomes an
+/// op; notes the problem if not. A node may have more outputs than that.
+static bool canSplit(NodeConversion &c, int64_t parts) {
+  int64_t most = std::max<int64_t>(kMostParts, c.node.getNumResults());
+  if (parts <= most)
+    return true;
+  c.problem = "the operand would be split into " + std::to_string(parts) +
+              " parts, but at most " + std::to_string(most) + " are supported";
+  return false;
+}
+
+/// Returns parts of one size, but for the last; notes the problem if they are
+/// too many.
+static std::optional<SmallVector<int64_t>>
+equalParts(NodeConversion &c, int64_t total, int64_t each) {
+  if (each <= 0 || total == 0)
+    return SmallVector<int64_t>();
+  SmallVector<int64_t> parts;
+  if (!canSplit(c, llvm::divideCeil(total, each)))
+    return std::nullopt;
+  for (int64_t left = total; left > 0; left -= parts.back())
+    parts.push_back(std::min(each, left));
+  return parts;
+}
+
 /// Returns the sizes of the parts of Split and SplitToSequence along an axis.
 static std::optional<SmallVector<int64_t>>
 partSizes(NodeConversion &c, int64_t total, int64_t count) {
   if (c.has(1)) {
     auto sizes = c.constantInts(1);
-    if (!sizes || c.type(1).getRank() > 0)
-      return sizes;
-    SmallVector<int64_t> equal; // a scalar: the size of each part
-    for (int64_t begin = 0; (*sizes)[0] > 0 && begin < total;
-         begin += (*sizes)[0])
-      equal.push_back(std::min((*sizes)[0], total - begin));
-    return equal;
+    if (!sizes || !canSplit(c, sizes->size()))
+      return std::nullopt;
+    bool isSizeOfEach = c.type(1).getRank() == 0;
+    return isSizeOfEach ? equalParts(c, total, sizes->front()) : sizes;
   }
-  int64_t each = llvm::divideCeil(total, std::max<int64_t>(count, 1));
-  SmallVector<int64_t> equal;
-  for (int64_t i = 0, begin = 0; i < count; ++i, begin += equal.back())
-    equal.push_back(std::min(each, total - begin)); // 0 where none is left
-  return equal;
+  auto parts = equalParts(c, total,
+                          llvm::divideCeil(total, std::max<int64_t>(count, 1)));
+  if (parts && int64_t(parts->size()) < count)
+    parts->resize(count, 0); // nothing is left for them
+  return parts;
 }
 
 static LogicalResult split(NodeConversion &c, bool toSequence) {

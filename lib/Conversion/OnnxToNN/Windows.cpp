@@ -138,11 +138,13 @@ static Value sharesAlong(nn::TensorBuilder &b, RankedTensorType like,
   shape[dim] = like.getDimSize(dim);
   SmallVector<Attribute> shares;
   for (int64_t window = 0; window < shape[dim]; ++window) {
-    int64_t elements = 0;
-    for (int64_t i = 0; i < span.size; ++i) {
-      int64_t at = window * span.stride - span.low + i * span.dilation;
-      elements += at >= begin && at < end;
-    }
+    // The window's elements lie at first + i * dilation.
+    int64_t first = window * span.stride - span.low;
+    auto countBelow = [&](int64_t limit) {
+      int64_t below = llvm::divideCeilSigned(limit - first, span.dilation);
+      return std::clamp<int64_t>(below, 0, span.size);
+    };
+    int64_t elements = countBelow(end) - countBelow(begin);
     shares.push_back(b.getFloatAttr(like.getElementType(),
                                     1.0 / std::max<int64_t>(elements, 1)));
   }
@@ -156,6 +158,9 @@ LogicalResult gpuopt::averageWindows(NodeConversion &c) {
     return failure();
   SmallVector<Span> spans(*given);
   roundUpAll(c, spans);
+  for (auto [index, span] : llvm::enumerate(spans))
+    if (!c.canCompute(span.count(c.type(0).getDimSize(2 + index))))
+      return failure();
   bool countsPads = c.node.getInt("count_include_pad", 0);
   Value result = sumWindows(c.b, c.input(0), spans);
   for (auto [index, span] : llvm::enumerate(spans)) {
