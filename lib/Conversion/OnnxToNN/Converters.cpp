@@ -20,7 +20,9 @@ using namespace mlir;
 using namespace gpuopt;
 
 /// Returns the names of the inputs of the model that a value is computed from.
-static SmallVector<StringRef> inputsBehind(Value value) {
+/// Each value that is looked at takes one from `budget`; returns nothing once
+/// there is none left.
+static SmallVector<StringRef> inputsBehind(Value value, int64_t &budget) {
   SmallVector<Value> left{value};
   llvm::SetVector<Value> seen;
   llvm::SetVector<StringRef> names;
@@ -28,6 +30,9 @@ static SmallVector<StringRef> inputsBehind(Value value) {
     Value next = left.pop_back_val();
     if (!seen.insert(next))
       continue;
+    if (budget <= 0)
+      return {};
+    --budget;
     if (Operation *op = next.getDefiningOp()) {
       llvm::append_range(left, op->getOperands());
       continue;
@@ -48,7 +53,8 @@ static SmallVector<StringRef> inputsBehind(Value value) {
 std::string NodeConversion::whatDecides(unsigned index) const {
   if (!has(index))
     return "";
-  SmallVector<StringRef> names = inputsBehind(input(index));
+  SmallVector<StringRef> names =
+      inputsBehind(input(index), state.explanationBudget);
   if (names.empty())
     return "";
   std::string text = "; it depends on ", flags;

@@ -49,6 +49,10 @@ struct Converted {
 struct ConversionState {
   bool freezeBatchNorm = false;
   int64_t nextStream = 0; ///< Next stream of random numbers.
+  /// How many values may still be looked at to say what operands depend on.
+  /// Each node that fails may look at the whole graph, so that without a limit
+  /// the time grows with the square of the model.
+  int64_t explanationBudget = int64_t(1) << 20;
   /// Dropout nodes that drop nothing, as often as they were converted: those
   /// without an operand that says whether the model trains, and those whose
   /// operand says that it does not.

@@ -146,10 +146,11 @@ void InitializerKinds::makeConstant(onnx::InitializerOp weight,
 
 void InitializerKinds::makeConstantsOf(
     onnx::NodeOp node, llvm::SetVector<Value> reads,
-    llvm::function_ref<bool(Value)> isFollowed) {
+    llvm::function_ref<bool(Value)> isFollowed,
+    llvm::DenseSet<Value> &followed) {
   for (size_t i = 0; i < reads.size(); ++i) {
     Operation *op = reads[i].getDefiningOp();
-    if (!op || !isFollowed(reads[i]))
+    if (!op || !isFollowed(reads[i]) || !followed.insert(reads[i]).second)
       continue;
     if (auto weight = dyn_cast<onnx::InitializerOp>(op);
         weight && isWeight(weight) && canBeConstant(weight))
@@ -174,13 +175,16 @@ static llvm::SetVector<Value> readsAround(onnx::NodeOp node) {
 
 bool InitializerKinds::makeConstants(ArrayRef<onnx::NodeOp> failed) {
   const size_t before = neededWeights.size();
-  llvm::DenseSet<Value> ofConstants = valuesOfConstants();
+  llvm::DenseSet<Value> ofConstants = valuesOfConstants(), followed;
   for (onnx::NodeOp node : failed)
-    makeConstantsOf(node, {node.getInputs().begin(), node.getInputs().end()},
-                    [&](Value value) { return ofConstants.contains(value); });
+    makeConstantsOf(
+        node, {node.getInputs().begin(), node.getInputs().end()},
+        [&](Value value) { return ofConstants.contains(value); }, followed);
   // Constants decide in other ways, too, as within the graphs of a loop.
+  followed.clear();
   if (neededWeights.size() == before)
     for (onnx::NodeOp node : failed)
-      makeConstantsOf(node, readsAround(node), [](Value) { return true; });
+      makeConstantsOf(
+          node, readsAround(node), [](Value) { return true; }, followed);
   return neededWeights.size() > before;
 }

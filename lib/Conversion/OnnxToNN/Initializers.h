@@ -75,9 +75,11 @@ private:
   llvm::DenseSet<mlir::Value> valuesOfConstants();
   void makeConstant(onnx::InitializerOp weight, onnx::NodeOp by);
   /// Makes constants of the weights from which `reads` are computed, as far as
-  /// values are followed.
+  /// values are followed. What has been followed for another node is not
+  /// followed again: all weights behind it are constants.
   void makeConstantsOf(onnx::NodeOp node, llvm::SetVector<mlir::Value> reads,
-                       llvm::function_ref<bool(mlir::Value)> isFollowed);
+                       llvm::function_ref<bool(mlir::Value)> isFollowed,
+                       llvm::DenseSet<mlir::Value> &followed);
 
   onnx::GraphOp graph;
   std::string trainedParams, frozenParams;
