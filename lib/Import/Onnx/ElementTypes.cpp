@@ -10,6 +10,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "onnx.pb.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace gpuopt::onnx;
@@ -17,6 +18,11 @@ using proto::TensorProto;
 
 int64_t ElementType::getNumComponents() const {
   return isa<ComplexType>(type) ? 2 : 1;
+}
+
+int64_t ElementType::getSizeInBytes(int64_t numElements) const {
+  return perByte == 1 ? numElements * sizeInBytes
+                      : llvm::divideCeilSigned(numElements, perByte);
 }
 
 std::optional<ElementType> gpuopt::onnx::getElementType(int32_t dataType,

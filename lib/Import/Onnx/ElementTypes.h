@@ -31,6 +31,8 @@ struct ElementType {
   /// Returns how many numbers an element has in its typed field: 2 for complex
   /// types.
   int64_t getNumComponents() const;
+  /// Returns the size of the raw data of so many elements.
+  int64_t getSizeInBytes(int64_t numElements) const;
 };
 
 /// Returns the type of a TensorProto.DataType, or nothing for those that gpuopt

@@ -97,10 +97,10 @@ private:
     if (!element) // the importer does not read it, either
       return reporter.error() << where << ": expects numbers, but got "
                               << getDataTypeName(tensor.data_type());
-    InitializerShape shape{
-        tensor.name(), "", {}, element->sizeInBytes, [&, index] {
-          return elementsOf(tensor, index, shape.sizeInBytes, where);
-        }};
+    InitializerShape shape{tensor.name(), "", {}, 0, {}};
+    shape.readElements = [&, index] {
+      return elementsOf(tensor, index, shape.sizeInBytes, where);
+    };
     llvm::raw_string_ostream(shape.type) << element->type;
     shape.dimensions.assign(tensor.dims().begin(), tensor.dims().end());
     std::optional<int64_t> count = getNumElements(shape.dimensions);
@@ -110,7 +110,7 @@ private:
       llvm::interleaveComma(shape.dimensions, error);
       return error << "]";
     }
-    shape.sizeInBytes *= *count;
+    shape.sizeInBytes = element->getSizeInBytes(*count);
     std::optional<ByteRange> range;
     if (isOutermost(index))
       range = file.getRawData(index);

@@ -86,10 +86,7 @@ TensorImporter::getType(const TensorProto &tensor, StringRef where) const {
     return error << "]";
   }
   return Type{*element, RankedTensorType::get(shape, element->type),
-              *numElements,
-              element->perByte == 1
-                  ? *numElements * element->sizeInBytes
-                  : llvm::divideCeilSigned(*numElements, element->perByte)};
+              *numElements, element->getSizeInBytes(*numElements)};
 }
 
 LogicalResult TensorImporter::checkSize(const Type &type, int64_t sizeInBytes,

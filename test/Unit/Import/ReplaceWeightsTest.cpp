@@ -108,6 +108,37 @@ TEST_F(ReplaceWeights, TakesTwoSpellingsOfAFileForOne) {
   EXPECT_EQ(written.graph().initializer(2).raw_data(), "CCCC");
 }
 
+TEST_F(ReplaceWeights, CountsElementsThatShareBytes) {
+  auto add = [&](TensorProto::DataType type, int64_t count) {
+    TensorProto *tensor = addTensor("d");
+    tensor->set_data_type(type);
+    tensor->add_dims(count);
+    return tensor;
+  };
+  // All have four bytes, the last of them not always full.
+  add(TensorProto::INT4, 7)->set_raw_data("dddd");
+  add(TensorProto::UINT4, 8)->set_raw_data("dddd");
+  add(TensorProto::FLOAT4E2M1, 8)->set_raw_data("dddd");
+  add(TensorProto::INT2, 13)->set_raw_data("dddd");
+  TensorProto *typed = add(TensorProto::UINT2, 16);
+  for (int number : {1, 2, 3, 4})
+    typed->add_int32_data(number);
+  auto &initializers = *model.mutable_graph()->mutable_initializer();
+  for (int i = 3; i < initializers.size(); ++i)
+    initializers[i].set_name("d" + std::to_string(i));
+  ASSERT_TRUE(succeeded(replace(in("out/m.onnx")))) << errors.front();
+  proto::ModelProto written;
+  ASSERT_TRUE(written.ParseFromString(read(in("out/m.onnx"))));
+  for (int i = 3; i < initializers.size(); ++i) {
+    EXPECT_EQ(written.graph().initializer(i).raw_data(), "DDDD");
+    EXPECT_EQ(written.graph().initializer(i).int32_data_size(), 0);
+  }
+  initializers[3].set_raw_data("ddddddd");
+  EXPECT_TRUE(failed(replace(in("out/m.onnx"))));
+  expectError("initializer 'd3' has 7 bytes of data, but its type and shape "
+              "need 4");
+}
+
 TEST_F(ReplaceWeights, LeavesNoFileIfTheModelCannotBeWritten) {
   ASSERT_FALSE(llvm::sys::fs::create_directory(in("out")));
   ASSERT_FALSE(llvm::sys::fs::create_directory(in("out/m.onnx")));
