@@ -402,8 +402,7 @@ static LogicalResult resize(NodeConversion &c) {
 // Space and depth
 //===----------------------------------------------------------------------===//
 
-/// The product of its square and the number of channels does not overflow, nor
-/// is there a tensor with larger blocks.
+/// The square of a larger block has more elements than a tensor.
 static constexpr int64_t kLargestBlock = int64_t(1) << 24;
 
 static bool checkBlocks(NodeConversion &c, int64_t block) {
@@ -414,6 +413,11 @@ static bool checkBlocks(NodeConversion &c, int64_t block) {
   else if (block > kLargestBlock)
     c.problem = "attribute blocksize = " + std::to_string(block) +
                 " must be at most " + std::to_string(kLargestBlock);
+  // Only a tensor without elements has larger dimensions than these.
+  for (int64_t size : c.type(0).getShape())
+    if (c.problem.empty() && size > INT64_MAX / (block * block))
+      c.problem = "attribute blocksize = " + std::to_string(block) +
+                  " is too large for a dimension of " + std::to_string(size);
   return c.problem.empty();
 }
 

@@ -30,8 +30,9 @@
 // CHECK-NEXT: Split (opset 23) at 'outputs': the operand would be split into 68719476736 parts
 // CHECK-NEXT: Resize (opset 23) at 'wide': the compiler would go through 2147483647 elements
 // CHECK-NEXT: AveragePool (opset 23) at 'windows': the compiler would go through 274877906942 elements
+// CHECK-NEXT: SpaceToDepth (opset 23) at 'no_blocks': attribute blocksize = 16777216 is too large for a dimension of 1048576
 // CHECK-NEXT: docs/onnx-operators.md
-onnx.graph @g(%v: tensor<4xf32>, %s: tensor<f32>, %n: tensor<1x1xi64>, %image: tensor<1x1x2x2x2x2x2x2xf32>, %grid: tensor<1x1x1x1x1x1x1x6xf32>, %tall: tensor<4294967296x1xf32>, %flat: tensor<1x4294967296xf32>, %places: tensor<4294967296xi64>, %line: tensor<68719476736xf32>, %tower: tensor<1x1x274877906944x4xf32>) -> !onnx.unknown attributes {inputNames = ["v", "s", "n", "image", "grid", "tall", "flat", "places", "line", "tower"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y"]} {
+onnx.graph @g(%v: tensor<4xf32>, %s: tensor<f32>, %n: tensor<1x1xi64>, %image: tensor<1x1x2x2x2x2x2x2xf32>, %grid: tensor<1x1x1x1x1x1x1x6xf32>, %tall: tensor<4294967296x1xf32>, %flat: tensor<1x4294967296xf32>, %places: tensor<4294967296xi64>, %line: tensor<68719476736xf32>, %flat_image: tensor<1x1048576x0x0xf32>, %tower: tensor<1x1x274877906944x4xf32>) -> !onnx.unknown attributes {inputNames = ["v", "s", "n", "image", "grid", "tall", "flat", "places", "line", "flat_image", "tower"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y"]} {
   %zero = onnx.initializer "zero" = dense<0> : tensor<1xi64>
   %many = onnx.initializer "many" = dense<1099511627776> : tensor<1xi64>
   %square = onnx.initializer "square" = dense<1048576> : tensor<2xi64>
@@ -82,5 +83,7 @@ onnx.graph @g(%v: tensor<4xf32>, %s: tensor<f32>, %n: tensor<1x1xi64>, %image: t
   %19 = onnx.node "Split"(%line) {num_outputs = 68719476736 : i64} : (tensor<68719476736xf32>) -> !onnx.unknown loc("outputs")
   %20 = onnx.node "Resize"(%v, %none, %none, %far) : (tensor<4xf32>, none, none, tensor<1xi64>) -> !onnx.unknown loc("wide")
   %21 = onnx.node "AveragePool"(%tower) {kernel_shape = array<i64: 2, 2>, dilations = array<i64: 2, 1>} : (tensor<1x1x274877906944x4xf32>) -> !onnx.unknown loc("windows")
+  // 2^68 channels.
+  %22 = onnx.node "SpaceToDepth"(%flat_image) {blocksize = 16777216 : i64} : (tensor<1x1048576x0x0xf32>) -> !onnx.unknown loc("no_blocks")
   onnx.return %1 : !onnx.unknown
 }
