@@ -557,7 +557,7 @@ ArrayRef<OperatorEntry> gpuopt::shapeOperators() {
       {"Size", size},
       {"Slice", slice},
       {"Split", splitToTensors},
-      {"SplitToSequence", splitToSequence},
+      {"SplitToSequence", splitToSequence, "up to 4096 parts"},
       {"Squeeze", squeeze},
       {"Tile", tile},
       {"Transpose", transpose},
