@@ -113,7 +113,11 @@ static LogicalResult pickEntries(NodeConversion &c) {
       if (constant.isSplat())
         break;
     }
-  if (constant && constantOf(c.input(0)) &&
+  // Of many equal indices, the entry is picked once, as of those of a run.
+  constexpr int64_t kManyEntries = 4096;
+  bool isOneEntry = constant && constant.isSplat() &&
+                    constant.getNumElements() > kManyEntries;
+  if (constant && !isOneEntry && constantOf(c.input(0)) &&
       constant.getNumElements() <= kMostComputedElements) {
     // Entries are picked one by one, because each of these ops folds.
     SmallVector<Value> parts;
