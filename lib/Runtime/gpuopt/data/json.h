@@ -213,7 +213,7 @@ private:
       return;
     }
     const int rest = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3; // bytes
-    text += char(0xFFu << (6 - rest) | code >> 6 * rest);
+    text += char(0xFFu << (7 - rest) | code >> 6 * rest);
     for (int i = rest - 1; i >= 0; i--)
       text += char(0x80 | (code >> 6 * i & 0x3F));
   }
