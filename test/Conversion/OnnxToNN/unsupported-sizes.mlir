@@ -27,7 +27,7 @@
 // CHECK-NEXT: SplitToSequence (opset 23) at 'ones': the operand would be split into 68719476736 parts, but at most 4096 are supported
 // CHECK-NEXT: SplitToSequence (opset 23) at 'pairs': the operand would be split into 34359738368 parts
 // CHECK-NEXT: SplitToSequence (opset 23) at 'nothings': the operand would be split into 5000 parts
-// CHECK-NEXT: Split (opset 23) at 'outputs': the operand would be split into 68719476736 parts
+// CHECK-NEXT: Split (opset 23) at 'outputs': attribute num_outputs = 68719476736 must be the number of outputs, 1
 // CHECK-NEXT: Resize (opset 23) at 'wide': the compiler would go through 2147483647 elements
 // CHECK-NEXT: AveragePool (opset 23) at 'windows': the compiler would go through 274877906942 elements
 // CHECK-NEXT: SpaceToDepth (opset 23) at 'no_blocks': attribute blocksize = 16777216 is too large for a dimension of 1048576
