@@ -113,7 +113,8 @@ static LogicalResult pickEntries(NodeConversion &c) {
       if (constant.isSplat())
         break;
     }
-  // Of many equal indices, the entry is picked once, as of those of a run.
+  // Many equal indices would become as many ops here, where pickRun picks their
+  // entry once and repeats it.
   constexpr int64_t kManyEntries = 4096;
   bool isOneEntry = constant && constant.isSplat() &&
                     constant.getNumElements() > kManyEntries;

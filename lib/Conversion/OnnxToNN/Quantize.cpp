@@ -154,7 +154,8 @@ static LogicalResult dynamicQuantizeLinear(NodeConversion &c) {
   Value none = c.b.splat(0, c.b.type(least));
   least = c.b.createOrFold<arith::MinimumFOp>(least, none);
   most = c.b.createOrFold<arith::MaximumFOp>(most, none);
-  // Half of the range must be a tie.
+  // A division keeps the middle of the range a tie; a product with 1 / 255 need
+  // not.
   Value scale =
       c.b.div(c.b.sub(most, least), c.b.splat(range.most, c.b.type(least)));
   Value isZero = c.b.compare(arith::CmpFPredicate::OEQ, scale, none);

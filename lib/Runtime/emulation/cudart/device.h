@@ -14,7 +14,7 @@ namespace gpuopt::emulation {
 struct Machine {
   int compute_capability = 90; // 9.0
   int driver_version = 13000;  // 0: no driver is loaded
-  int device_count = 1;        // at most
+  int device_count = 1;        // 0: CUDA finds no GPU
   size_t cudnn_version = 0;    // 0: that of the headers
   bool has_engines = true;     // of cuDNN's graph interface
   int engine_failure = 0;      // the cudnnStatus_t of its heuristic, if not 0

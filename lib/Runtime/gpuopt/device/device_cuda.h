@@ -375,7 +375,7 @@ struct Replay {
     CHECK_CUDA(cudaStreamEndCapture(ctx.stream, &captured));
     const cudaError_t status = cudaGraphInstantiate(&graph, captured, 0);
     cudaGraphDestroy(captured);
-    CHECK_CUDA(status);
+    check_cuda(status, "cudaGraphInstantiate", __FILE__, __LINE__);
   }
   ~Replay() {
     if (graph)

@@ -76,7 +76,7 @@ check_device(int device,
                  : "") +
         "; compile with --target host for the processor");
   }
-  CHECK_CUDA(status);
+  check_cuda(status, "cudaGetDeviceCount", __FILE__, __LINE__);
   if (device < 0 || device >= count)
     throw Error("there is no GPU " + std::to_string(device) +
                 ": they have numbers from 0, and this program sees " +

@@ -37,7 +37,7 @@ inline double time_of(Context &ctx, const TimedRun &run) {
 // and is given back at the end of the scope.
 class TimedResult {
 public:
-  // Of as many bytes, zeros, with the alignment of `like`.
+  // Allocates `bytes` bytes that are zero, with the alignment of `like`.
   TimedResult(Context &ctx, const void *like, size_t bytes)
       : ctx(ctx), misaligned(reinterpret_cast<uintptr_t>(like) % 16) {
     if (cudaMalloc(&memory, bytes + misaligned) != cudaSuccess) {
