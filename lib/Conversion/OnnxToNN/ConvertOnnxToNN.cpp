@@ -16,6 +16,7 @@
 
 #include "gpuopt/Conversion/OnnxToNN/Passes.h"
 
+#include "DeclaredTypes.h"
 #include "Initializers.h"
 #include "NarrowTypes.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
@@ -58,6 +59,7 @@ private:
       return reportProblems();
     if (failed(finishFunction(b)))
       return signalPassFailure();
+    declaredTypes.warn(graph);
     warnOfIdleDropouts();
     remarkOnConstants();
     remarkOnNeededConstants();
@@ -93,6 +95,7 @@ private:
          llvm::make_early_inc_range(getOperation().getOps<train::VariableOp>()))
       variable.erase();
     state = {};
+    declaredTypes = {};
     values.clear();
     failedValues.clear();
     variableAt.clear();
@@ -389,9 +392,10 @@ private:
       return standIn(b, node);
     }
     for (auto [index, output] : llvm::enumerate(node.getOutputs())) {
-      if (index < conversion.outputs.size())
+      if (index < conversion.outputs.size()) {
         values[output] = conversion.outputs[index];
-      else if (!output.use_empty()) {
+        declaredTypes.compare(output, values[output]);
+      } else if (!output.use_empty()) {
         addProblem(node,
                    "output " + std::to_string(index) + " is not supported");
         failedValues.insert(output);
@@ -539,6 +543,7 @@ private:
   func::FuncOp function;
   ConversionState state;
   nn::TensorBuilder *builder = nullptr; ///< Of the function.
+  DeclaredTypes declaredTypes;
   llvm::DenseMap<Value, Converted> values;
   llvm::DenseSet<Value> failedValues;
   llvm::DenseMap<Attribute, train::VariableOp> variableAt;

@@ -258,7 +258,7 @@ static std::optional<SmallVector<Axis>> axesOf(NodeConversion &c) {
   std::optional<double> common;
   for (auto [index, given] : llvm::enumerate(dims))
     if (auto dim = c.axis(given, type.getRank());
-        dim && sizes && policy != "stretch") {
+        dim && sizes && policy != "stretch" && type.getDimSize(*dim) > 0) {
       double scale = double((*sizes)[index]) / type.getDimSize(*dim);
       common = !common                  ? scale
                : policy == "not_larger" ? std::min(*common, scale)
@@ -277,6 +277,10 @@ static std::optional<SmallVector<Axis>> axesOf(NodeConversion &c) {
     }
     Axis axis{*dim, type.getDimSize(*dim)};
     axis.number = index;
+    // Of a dimension without elements, only one without elements can be made.
+    if (axis.from == 0 &&
+        (!sizes || policy != "stretch" || (*sizes)[index] == 0))
+      continue;
     axis.scale = scales   ? (*scales)[index]
                  : common ? *common
                           : double((*sizes)[index]) / axis.from;
