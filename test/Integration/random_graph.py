@@ -2,7 +2,7 @@
 
 A graph grows by one operator at a time. Each node is evaluated in double precision as it is added, by onnx's reference
 evaluator, so shapes, indices and domains are right, and what gets too large or infinite is taken back. The operators
-are in random_operators.py, random_layers.py and random_loops.py. A seed and an opset give the same graph everywhere.
+are in random_operators.py, random_layers.py and random_loops.py, the forms of older opsets in random_versions.py. A seed and an opset give the same graph everywhere.
 """
 
 from __future__ import annotations
@@ -19,10 +19,15 @@ import numpy as np
 from onnx import GraphProto, NodeProto, TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
+from random_versions import BEFORE_13, NoOlderForm, older_form
+
 NEWEST_OPSET = 26
-OLDEST_OPSET = 13
+OLDEST_OPSET = 7
+FIRST_OF_NOW = 13  # From here on, operators have the forms that random_operators.py writes.
 MOST_ELEMENTS = 1200
 LARGEST = 300.0  # The magnitude up to which results are kept.
+SMALLEST = 1e-30  # Tensors below this magnitude are not normal numbers in single precision.
+NARROW = {np.dtype(kind): code for kind, code in [("i4", TensorProto.INT32), ("i2", TensorProto.INT16), ("i1", TensorProto.INT8), ("u1", TensorProto.UINT8)]}
 
 
 class Rejected(Exception):
@@ -50,6 +55,12 @@ class Value:
 
     def is_integer(self) -> bool:
         return isinstance(self.array, np.ndarray) and self.array.dtype == np.int64
+
+    def is_narrow(self) -> bool:
+        return isinstance(self.array, np.ndarray) and self.array.dtype in NARROW
+
+    def is_like(self, other: "Value") -> bool:
+        return isinstance(self.array, np.ndarray) and self.array.dtype == other.array.dtype
 
     def is_truth(self) -> bool:
         return isinstance(self.array, np.ndarray) and self.array.dtype == np.bool_
@@ -121,8 +132,9 @@ class Evaluation:
     def run(self, node: NodeProto, known: dict[str, Any]) -> list[Any]:
         if node.op_type in SUBGRAPHS:
             return SUBGRAPHS[node.op_type](self, attributes_of(node), known, *(known[name] if name else None for name in node.input))
-        if node.op_type in REFERENCES:
-            result = REFERENCES[node.op_type](attributes_of(node), *(known[name] if name else None for name in node.input))
+        older = BEFORE_13 if self.opset < FIRST_OF_NOW else {}
+        if compute := older.get(node.op_type) or REFERENCES.get(node.op_type):
+            result = compute(attributes_of(node), *(known[name] if name else None for name in node.input))
             return list(result) if isinstance(result, tuple) else [result]
         if node.name not in self.evaluators:
             self.evaluators[node.name] = ReferenceEvaluator(node, opsets={"": self.opset}).run
@@ -137,6 +149,7 @@ class Graph:
         self.random = random.Random(seed)
         self.numbers = np.random.default_rng(zlib.crc32(str(seed).encode()))
         self.evaluation = Evaluation(opset)
+        self.may_be_empty = seed % 11 == 3
         self.nodes: list[NodeProto] = []
         self.values: list[Value] = []
         self.parameters: dict[str, np.ndarray] = {}
@@ -201,6 +214,8 @@ class Graph:
         return self.random.random() < probability
 
     def extent(self) -> int:
+        if self.may_be_empty and self.chance(0.05):
+            return 0
         # Tensors of several dimensions that are not small come by tiles, and are added up in parts.
         if self.seed % 7 == 6:
             return self.choose([1, 2, 3, 4, 16, 16, 17, 20, 32])
@@ -231,10 +246,18 @@ class Graph:
             return self.parameter(self.new_shape(lowest, min(highest, 5)))
         return self.pick(fits)
 
+    def tensor(self, lowest=0, highest=6, most=MOST_ELEMENTS) -> Value:
+        """A value of any type for what only moves elements, mostly of floating-point."""
+        if self.chance(0.9):
+            return self.float(lowest, highest, most)
+        return self.pick(lambda value: lowest <= value.rank <= highest and value.array.size <= most)
+
     def reshaped(self, value: Value, lowest: int, highest: int) -> Value:
         """The value with another shape of as many elements."""
         rank = self.random.randint(max(lowest, 1), max(highest, 1))
         shape, left = [], value.array.size
+        if left == 0:
+            return self.node("Reshape", [value, self.integers(value.shape)])
         for _ in range(rank - 1):
             shape.append(self.choose([d for d in range(1, left + 1) if left % d == 0 and d <= 40]))
             left //= shape[-1]
@@ -285,6 +308,10 @@ class Graph:
     def node(self, op: str, inputs: list[Value | None], outputs: int = 1, captured: Sequence[Value] = (), **attributes: Any) -> Any:
         """Adds a node and returns its value, or a list of several. Graphs inside of it read `captured`. Raises Rejected
         if a result is no fit number."""
+        try:
+            inputs, attributes = older_form(op, inputs, outputs, attributes, self.opset)
+        except NoOlderForm:
+            raise Rejected from None
         name = self.new_name(op)
         names = [f"{name}.{i}" for i in range(outputs)] if outputs > 1 else [name]
         node = helper.make_node(op, [value.name if value else "" for value in inputs], names, name=name, **attributes)
@@ -306,12 +333,13 @@ class Graph:
                 self._keep(value)
         return results if outputs > 1 else results[0]
 
-    @staticmethod
-    def _check(array: Any) -> None:
+    def _check(self, array: Any) -> None:
         for part in array if isinstance(array, list) else [array]:
             if part.dtype.kind == "f" and not (np.isfinite(part).all() and np.abs(part).max(initial=0) <= LARGEST):
                 raise Rejected
-            if part.size > 4 * MOST_ELEMENTS or part.size == 0 or part.ndim > 7:
+            if part.dtype.kind == "f" and 0 < np.abs(part).max(initial=0) < SMALLEST:
+                raise Rejected
+            if part.size > 4 * MOST_ELEMENTS or (part.size == 0 and not self.may_be_empty) or part.ndim > 7:
                 raise Rejected
             if part.dtype.kind == "i" and np.abs(part).max(initial=0) > 1 << 40:
                 raise Rejected
@@ -322,14 +350,15 @@ class Graph:
         try:
             self.choose(operators).add(self)
             return True
-        except Rejected:
+        except (Rejected, *([ValueError, IndexError, ZeroDivisionError] if self.may_be_empty else [])):
+            # An operator may have no choice where a dimension is 0.
             del self.nodes[saved[0] :], self.values[saved[1] :]
             self.parameters, self.buffers, self.used = saved[2:]
             return False
 
     def outputs(self) -> list[Value]:
         """The floating-point results that nothing reads, and, of the others, one as a number."""
-        ends = [value for value in self.values if value.name not in self.used and value.name not in self.parameters | self.buffers]
+        ends = [value for value in self.values if value.array.size and value.name not in self.used and value.name not in self.parameters | self.buffers]
         for value in [value for value in ends if not value.is_float() and np.abs(value.array.astype(float)).max() <= LARGEST][-2:]:
             ends.append(self.node("Cast", [value], to=TensorProto.DOUBLE))
         return [value for value in ends if value.is_float() and not value.is_known]

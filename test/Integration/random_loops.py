@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto, helper
 
-from random_graph import Evaluation, Graph, Rejected, Value, operator, subgraphs
+from random_graph import FIRST_OF_NOW, Evaluation, Graph, Rejected, Value, operator, subgraphs
 
 class Body:
     """A graph inside of a node. All of its floating-point values have the shape of the node's states."""
@@ -69,7 +69,7 @@ def begin_loop(graph: Graph) -> tuple[int, Body, list[Value]]:
     return iterations, Body(graph, first.shape), states
 
 
-@operator("Scan")
+@operator("Scan", since=FIRST_OF_NOW)
 def add_scan(graph: Graph, name: str):
     iterations, body, states = begin_loop(graph)
     keeps = graph.chance(0.3)  # a state that the iterations do not change
@@ -92,7 +92,7 @@ def add_scan(graph: Graph, name: str):
     graph.node(name, [*states, *reads], outputs=len(states) + len(rows), captured=body.captured, body=body.finish(after + rows), **keywords)
 
 
-@operator("Loop")
+@operator("Loop", since=FIRST_OF_NOW)
 def add_loop(graph: Graph, name: str):
     iterations, body, states = begin_loop(graph)
     number, condition = body.input("number", TensorProto.INT64), body.input("condition", TensorProto.BOOL)
@@ -132,7 +132,7 @@ def add_loop(graph: Graph, name: str):
                body=body.finish([goes, *after, *rows], kinds))
 
 
-@operator("If")
+@operator("If", since=FIRST_OF_NOW)
 def add_if(graph: Graph, name: str):
     x = graph.float(1, 4)
     if graph.chance(0.3):

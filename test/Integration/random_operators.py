@@ -7,7 +7,7 @@ import math
 import numpy as np
 from onnx import TensorProto, numpy_helper
 
-from random_graph import Graph, Rejected, Value, operator, reference
+from random_graph import NARROW, Graph, Rejected, Value, operator, reference
 
 
 def eighths(graph: Graph, low: int, high: int) -> float:
@@ -87,8 +87,10 @@ def add_clip(graph: Graph, name: str):
 
 @operator("Add", "Sub", "Mul", "Add", "Mul")
 def add_binary(graph: Graph, name: str):
-    allows = Value.is_integer if graph.chance(0.05) else Value.is_float
+    allows = graph.choose([Value.is_integer, Value.is_narrow]) if graph.chance(0.1) else Value.is_float
     x = graph.pick(allows)
+    if allows is Value.is_narrow:
+        allows = x.is_like
     pair = [x, graph.partner(x, allows)]
     graph.random.shuffle(pair)
     graph.node(name, pair)
@@ -145,8 +147,8 @@ def add_prelu(graph: Graph, name: str):
 
 @operator("Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Equal")
 def add_comparison(graph: Graph, name: str):
-    x = graph.float() if graph.chance(0.7) else graph.pick(Value.is_integer)
-    graph.node(name, [x, graph.partner(x, Value.is_float if x.is_float() else Value.is_integer)])
+    x = graph.float() if graph.chance(0.7) else graph.pick(lambda value: value.is_integer() or value.is_narrow())
+    graph.node(name, [x, graph.partner(x, Value.is_float if x.is_float() else x.is_like)])
 
 
 @operator("And", "Or", "Xor")
@@ -180,11 +182,26 @@ def add_where(graph: Graph, name: str):
     graph.node(name, values)
 
 
-@operator("Cast")
+@operator("Cast", "Cast")
 def add_cast(graph: Graph, name: str):
     x = graph.pick(lambda value: True)
-    kinds = {"f": [TensorProto.INT64, TensorProto.BOOL], "i": [TensorProto.DOUBLE, TensorProto.BOOL], "b": [TensorProto.DOUBLE, TensorProto.INT64]}
-    graph.node(name, [x], to=graph.choose(kinds[x.array.dtype.kind]))
+    to = graph.choose([TensorProto.INT64, TensorProto.BOOL, *([] if x.is_float() else [TensorProto.DOUBLE])])
+    if graph.chance(0.4):
+        dtype, to = graph.choose(NARROW.items())
+        if x.is_float() and x.array.size and not np.iinfo(dtype).min < x.array.min() <= x.array.max() < np.iinfo(dtype).max:
+            raise Rejected  # What such numbers become is not defined.
+    graph.node(name, [x], to=to)
+
+
+@operator("Abs", "Sign", "Neg", "Max", "Min", "Where")
+def add_of_integers(graph: Graph, name: str):
+    x = graph.pick(Value.is_narrow if graph.chance(0.6) else Value.is_integer)
+    if name in ("Max", "Min"):
+        graph.node(name, [x, graph.partner(x, x.is_like)])
+    elif name == "Where":
+        graph.node(name, [graph.node("Greater", [x, graph.partner(x, x.is_like)]), x, graph.partner(x, x.is_like)])
+    else:
+        graph.node(name, [x])
 
 
 @operator("CastLike", since=15)
@@ -241,20 +258,22 @@ def add_reshape(graph: Graph, name: str):
 
 @operator("Transpose")
 def add_transpose(graph: Graph, name: str):
-    x = graph.float(1)
+    x = graph.tensor(1)
     order = graph.random.sample(range(x.rank), x.rank)
     graph.node(name, [x], **({} if graph.chance(0.1) else {"perm": order}))
 
 
 @operator("Concat")
 def add_concat(graph: Graph, name: str):
-    x = graph.float(1)
+    x = graph.tensor(1)
     axis = graph.axis(x.rank)
     rest = lambda shape: [size for d, size in enumerate(shape) if d != axis % x.rank]
     values = [x]
     for _ in range(graph.random.randint(0, 3)):
         if graph.chance(0.6):
-            values.append(graph.pick(lambda value: value.is_float() and value.rank == x.rank and rest(value.shape) == rest(x.shape)))
+            values.append(graph.pick(lambda value: value.is_like(x) and value.rank == x.rank and rest(value.shape) == rest(x.shape)))
+        elif not x.is_float():
+            values.append(x)
         else:
             values.append(graph.parameter(tuple(graph.extent() if d == axis % x.rank else size for d, size in enumerate(x.shape))))
     graph.random.shuffle(values)
@@ -263,7 +282,7 @@ def add_concat(graph: Graph, name: str):
 
 @operator("Slice", "Slice")
 def add_slice(graph: Graph, name: str):
-    x = graph.float(1)
+    x = graph.tensor(1)
     axes, starts, ends, steps = graph.axes(x.rank), [], [], []
     for axis in axes:
         size = x.shape[axis]
@@ -280,7 +299,7 @@ def add_slice(graph: Graph, name: str):
 
 @operator("Expand")
 def add_expand(graph: Graph, name: str):
-    x = graph.float(most=200)
+    x = graph.tensor(most=200)
     shape = [size if size > 1 and graph.chance(0.8) else (graph.extent() if size == 1 else 1) for size in x.shape]
     shape = shape[graph.random.randint(0, x.rank) if graph.chance(0.2) else 0 :]
     if graph.chance(0.3) and len(shape) == x.rank and x.rank < 5:
@@ -292,20 +311,20 @@ def add_expand(graph: Graph, name: str):
 
 @operator("Tile")
 def add_tile(graph: Graph, name: str):
-    x = graph.float(1, most=200)
+    x = graph.tensor(1, most=200)
     graph.node(name, [x, graph.integers([graph.choose([1, 1, 2, 3]) for _ in range(x.rank)])])
 
 
 @operator("Squeeze")
 def add_squeeze(graph: Graph, name: str):
-    x = graph.pick(lambda value: value.is_float() and 1 in value.shape)
+    x = graph.pick(lambda value: (value.is_float() or graph.chance(0.1)) and 1 in value.shape)
     ones = [d - x.rank * graph.chance(0.3) for d, size in enumerate(x.shape) if size == 1]
     graph.node(name, [x, graph.integers(graph.random.sample(ones, graph.random.randint(1, len(ones)))) if graph.chance(0.8) else None])
 
 
 @operator("Unsqueeze")
 def add_unsqueeze(graph: Graph, name: str):
-    x = graph.float(0, 4)
+    x = graph.tensor(0, 4)
     count = graph.random.randint(1, 2)
     rank = x.rank + count
     graph.node(name, [x, graph.integers([d - rank * graph.chance(0.3) for d in graph.random.sample(range(rank), count)])])
@@ -313,7 +332,7 @@ def add_unsqueeze(graph: Graph, name: str):
 
 @operator("Flatten")
 def add_flatten(graph: Graph, name: str):
-    x = graph.float()
+    x = graph.tensor()
     graph.node(name, [x], axis=graph.random.randint(-x.rank, x.rank))
 
 
@@ -422,14 +441,14 @@ def places(graph: Graph, shape: tuple[int, ...], size: int) -> np.ndarray:
 
 @operator("Gather", "Gather")
 def add_gather(graph: Graph, name: str):
-    x = graph.float(1)
+    x = graph.tensor(1)
     axis = graph.axis(x.rank)
     graph.node(name, [x, graph.index(places(graph, graph.new_shape(0, 2), x.shape[axis]))], axis=axis)
 
 
 @operator("GatherElements")
 def add_gather_elements(graph: Graph, name: str):
-    x = graph.float(1)
+    x = graph.tensor(1)
     axis = graph.axis(x.rank)
     shape = tuple(graph.random.randint(1, 9) if d == axis % x.rank else graph.random.randint(1, size) for d, size in enumerate(x.shape))
     graph.node(name, [x, graph.index(places(graph, shape, x.shape[axis]))], axis=axis)
@@ -437,7 +456,7 @@ def add_gather_elements(graph: Graph, name: str):
 
 @operator("GatherND")
 def add_gather_nd(graph: Graph, name: str):
-    x = graph.float(1)
+    x = graph.tensor(1)
     depth, count = graph.random.randint(1, x.rank), graph.new_shape(0, 2)
     parts = [places(graph, count, size) for size in x.shape[:depth]]
     graph.node(name, [x, graph.index(np.stack(parts, -1))])

@@ -77,7 +77,15 @@ def for_training(node: onnx.NodeProto) -> onnx.NodeProto:
     return node
 
 
-def model_of(graphs: list[Graph], element: int, nodes: list[onnx.NodeProto], initializers: dict[str, np.ndarray], outputs: list[tuple[str, Any]]) -> onnx.ModelProto:
+def declarations(graphs: list[Graph], element: int) -> list[onnx.ValueInfoProto]:
+    """The types of all that nodes compute."""
+    kind = lambda value: element if value.is_float() else helper.np_dtype_to_tensor_dtype(value.array.dtype)
+    names = lambda graph: {name for node in graph.nodes for name in node.output}
+    return [helper.make_tensor_value_info(value.name, kind(value), value.shape) for graph in graphs for value in graph.values if value.name in names(graph)]
+
+
+def model_of(graphs: list[Graph], element: int, nodes: list[onnx.NodeProto], initializers: dict[str, np.ndarray], outputs: list[tuple[str, Any]],
+             declared: list[onnx.ValueInfoProto] = []) -> onnx.ModelProto:
     dtype = helper.tensor_dtype_to_np_dtype(element)
     cast = lambda value: value.astype(dtype) if value.dtype == np.float64 else value
     if element == TensorProto.FLOAT:
@@ -86,6 +94,7 @@ def model_of(graphs: list[Graph], element: int, nodes: list[onnx.NodeProto], ini
         nodes, "graphs", [helper.make_tensor_value_info("one", element, [1])],
         [helper.make_tensor_value_info(name, element, shape) for name, shape in outputs],
         [numpy_helper.from_array(np.ascontiguousarray(cast(value)).reshape(value.shape), name) for name, value in initializers.items()],
+        value_info=declared,
     )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", graphs[0].opset)], ir_version=11)
 
@@ -114,7 +123,7 @@ def training_model(graphs: list[Graph], element: int = TensorProto.DOUBLE) -> on
             nodes.append(helper.make_node("ReduceSum", [f"{weight}.y"], [f"{weight}.sum"], name=f"{weight}.total", keepdims=0))
             terms.append(f"{weight}.sum")
     nodes.append(helper.make_node("Sum", terms, ["loss"], name="loss"))
-    return model_of(graphs, element, nodes, initializers, [("loss", [])])
+    return model_of(graphs, element, nodes, initializers, [("loss", [])], declarations(graphs, element))
 
 
 # The reference.
@@ -279,12 +288,14 @@ def limit() -> None:
 
 def compile_within_limits(model: Path, folder: Path, **flags: Any) -> str:
     """Compiles; returns what it said. With a budget, a refusal to meet it is an answer, and so is one of muon where a graph
-    has no matrix that it updates; any other failure is a Finding."""
+    has no matrix that it updates; any other failure is a Finding, and so are types that are not those of the reference."""
     command = [str(part) for part in [find_driver(), "compile", model, "-o", folder, *arguments(flags)]]
     run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False, preexec_fn=limit)
     is_answer = (run.returncode == 2 and "activation_budget" in flags) or NO_MATRIX in run.stdout
     if run.returncode != 0 and not is_answer:
         raise Finding(f"{' '.join(command)}\nstatus {run.returncode}\n{run.stdout[-3000:]}")
+    if "but the file declares" in run.stdout:
+        raise Finding(f"{' '.join(command)}\n{run.stdout[-3000:]}")
     return run.stdout
 
 
@@ -333,7 +344,7 @@ def check_compilation(graph: Graph, folder: Path) -> bool:
     if head:
         nodes, parameters, logits = head
         model = model_of([graph], TensorProto.FLOAT, [*map(for_training, graph.nodes), *nodes],
-                         graph.parameters | graph.buffers | parameters, [(logits, None)])
+                         graph.parameters | graph.buffers | parameters, [(logits, None)], declarations([graph], TensorProto.FLOAT))
         flags |= dict(loss="cross_entropy", loss_chunks=choices.choice([0, 1, 2, 3]))
     else:
         model = training_model([graph], TensorProto.FLOAT)
