@@ -74,3 +74,19 @@ func.func @long(%q: tensor<4x16xf32>, %k: tensor<2x16xf32>) -> tensor<4x16xf32> 
   %0:2 = nn.attention %q, %k, %k mask %mask scale 0.25 : tensor<4x16xf32>, tensor<2x16xf32>, tensor<2x16xf32>, tensor<4x2xi1>
   return %0#0 : tensor<4x16xf32>
 }
+
+// Masks of few elements, for more scores than there is memory. All keys are
+// seen, or the last one is hidden, which is no band, or each query sees all.
+// CHECK-LABEL: func.func @very_long
+// CHECK: nn.attention %arg0, %arg0, %arg0 scale 2.500000e-01 :
+// CHECK: nn.attention %arg0, %arg1, %arg1 mask %{{.*}} scale 2.500000e-01 :
+// CHECK: nn.attention %arg0, %arg0, %arg0 scale 2.500000e-01 :
+func.func @very_long(%q: tensor<1000000x16xf32>, %k: tensor<2x16xf32>) {
+  %zeros = arith.constant dense<0.0> : tensor<1000000x1000000xf32>
+  %0:2 = nn.attention %q, %q, %q mask %zeros scale 0.25 : tensor<1000000x16xf32>, tensor<1000000x16xf32>, tensor<1000000x16xf32>, tensor<1000000x1000000xf32>
+  %last = arith.constant dense<[[true, false]]> : tensor<1x2xi1>
+  %1:2 = nn.attention %q, %k, %k mask %last scale 0.25 : tensor<1000000x16xf32>, tensor<2x16xf32>, tensor<2x16xf32>, tensor<1x2xi1>
+  %each = arith.constant dense<true> : tensor<1000000x1xi1>
+  %2:2 = nn.attention %q, %q, %q mask %each scale 0.25 : tensor<1000000x16xf32>, tensor<1000000x16xf32>, tensor<1000000x16xf32>, tensor<1000000x1xi1>
+  return
+}

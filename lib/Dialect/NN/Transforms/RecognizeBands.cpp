@@ -37,7 +37,10 @@ namespace {
 /// Which keys a mask hides. It is the same for the whole batch.
 struct Visibility {
   int64_t rows, keys;
-  SmallVector<bool> seen; ///< [rows, keys]
+  /// The size 1 of a dimension stands for equal rows or keys: a mask of few
+  /// elements may be that of very many scores.
+  int64_t storedRows, storedKeys;
+  SmallVector<bool> seen; ///< [storedRows, storedKeys]
 };
 
 /// Query i sees the keys from i + first to i + last.
@@ -92,14 +95,27 @@ static std::optional<Visibility> visibilityOf(AttentionOp op) {
     return std::nullopt;
   ArrayRef<int64_t> scores = op.getScoresType().getShape().take_back(2);
   ArrayRef<int64_t> stored = ArrayRef(shape).take_back(2);
-  Visibility result{scores[0], scores[1], {}};
-  for (int64_t row = 0; row < scores[0]; ++row)
-    for (int64_t key = 0; key < scores[1]; ++key) {
-      int64_t at =
-          (stored[0] == 1 ? 0 : row) * stored[1] + (stored[1] == 1 ? 0 : key);
-      result.seen.push_back((*seen)[at] != isNegated);
-    }
+  Visibility result{scores[0], scores[1], stored[0], stored[1],
+                    std::move(*seen)};
+  for (bool &isSeen : result.seen)
+    isSeen = isSeen != isNegated;
   return result;
+}
+
+/// Returns the first and the last key that a stored row sees. Returns nothing
+/// if it sees none, or not all in between.
+static std::optional<std::pair<int64_t, int64_t>> endsOf(const Visibility &mask,
+                                                         int64_t storedRow) {
+  auto seen =
+      ArrayRef(mask.seen).slice(storedRow * mask.storedKeys, mask.storedKeys);
+  int64_t first = llvm::find(seen, true) - seen.begin(),
+          last = mask.storedKeys - 1;
+  while (last >= 0 && !seen[last])
+    --last;
+  if (mask.keys == 0 || first > last ||
+      llvm::is_contained(seen.slice(first, last - first + 1), false))
+    return std::nullopt;
+  return std::pair(first, mask.storedKeys == 1 ? mask.keys - 1 : last);
 }
 
 static std::optional<Band> bandOf(const Visibility &mask) {
@@ -107,24 +123,28 @@ static std::optional<Band> bandOf(const Visibility &mask) {
   int64_t far = std::max(mask.rows, mask.keys);
   Band band{-far, far};
   SmallVector<std::pair<int64_t, int64_t>> ends;
-  for (int64_t row = 0; row < mask.rows; ++row) {
-    auto seen = ArrayRef(mask.seen).slice(row * mask.keys, mask.keys);
-    int64_t first = llvm::find(seen, true) - seen.begin(), last = mask.keys - 1;
-    while (last >= 0 && !seen[last])
-      --last;
-    if (first > last ||
-        llvm::is_contained(seen.slice(first, last - first + 1), false))
+  for (int64_t row = 0; row < mask.storedRows; ++row) {
+    auto seen = endsOf(mask, row);
+    if (!seen)
       return std::nullopt;
+    ends.push_back(*seen);
+  }
+  auto endsAt = [&](int64_t row) {
+    return ends[mask.storedRows == 1 ? 0 : row];
+  };
+  for (int64_t row = 0; row < mask.rows; ++row) {
+    auto [first, last] = endsAt(row);
     if (first > 0)
       band.first = first - row;
     if (last < mask.keys - 1)
       band.last = last - row;
-    ends.push_back({first, last});
   }
-  for (auto [row, seen] : llvm::enumerate(ends))
-    if (std::max<int64_t>(0, row + band.first) != seen.first ||
-        std::min<int64_t>(mask.keys - 1, row + band.last) != seen.second)
+  for (int64_t row = 0; row < mask.rows; ++row) {
+    auto [first, last] = endsAt(row);
+    if (std::max<int64_t>(0, row + band.first) != first ||
+        std::min<int64_t>(mask.keys - 1, row + band.last) != last)
       return std::nullopt;
+  }
   return band;
 }
 
