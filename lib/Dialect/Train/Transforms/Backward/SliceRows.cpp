@@ -7,6 +7,8 @@
 
 #include "Backward/SliceRows.h"
 
+#include "llvm/ADT/DenseMap.h"
+
 #include <numeric>
 
 using namespace mlir;
@@ -81,19 +83,42 @@ static bool isElementwiseOnRows(Operation *op) {
   });
 }
 
-int64_t train::rowsPerSlice(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (rowsOf(value) == 0)
-    return 0;
-  if (isa_and_nonnull<nn::ContractOp>(op))
-    return 1;
-  if (auto transpose = dyn_cast_or_null<nn::TransposeOp>(op))
-    return transpose.getPermutation()[0] == 0
-               ? rowsPerSlice(transpose.getInput())
-               : 0;
-  if (auto reshape = dyn_cast_or_null<nn::ReshapeOp>(op)) {
-    int64_t together = rowsPerSlice(reshape.getInput()), result = rowsOf(value),
-            operand = rowsOf(reshape.getInput());
+namespace {
+
+/// Finds how many rows slices must have together. It remembers each value,
+/// since many paths may lead to it.
+class Granularity {
+public:
+  int64_t of(Value value) {
+    if (auto found = known.find(value); found != known.end())
+      return found->second;
+    int64_t together = compute(value);
+    known[value] = together;
+    return together;
+  }
+
+private:
+  int64_t compute(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (rowsOf(value) == 0)
+      return 0;
+    if (isa_and_nonnull<nn::ContractOp>(op))
+      return 1;
+    if (auto transpose = dyn_cast_or_null<nn::TransposeOp>(op))
+      return transpose.getPermutation()[0] == 0 ? of(transpose.getInput()) : 0;
+    if (auto reshape = dyn_cast_or_null<nn::ReshapeOp>(op))
+      return ofReshape(reshape);
+    int64_t together = 0;
+    if (isElementwiseOnRows(op))
+      for (Value operand : op->getOperands())
+        if (int64_t own = of(operand))
+          together = std::lcm(std::max<int64_t>(together, 1), own);
+    return together;
+  }
+
+  int64_t ofReshape(nn::ReshapeOp op) {
+    int64_t together = of(op.getInput()), result = rowsOf(op.getResult()),
+            operand = rowsOf(op.getInput());
     if (together == 0)
       return 0;
     if (result % operand == 0)
@@ -101,46 +126,72 @@ int64_t train::rowsPerSlice(Value value) {
     int64_t factor = operand / result;
     return operand % result == 0 ? std::lcm(together, factor) / factor : 0;
   }
-  int64_t together = 0;
-  if (isElementwiseOnRows(op))
+
+  llvm::DenseMap<Value, int64_t> known;
+};
+
+/// Slices values. It remembers each slice, so that ops with several readers are
+/// built once.
+class RowSlicer {
+public:
+  explicit RowSlicer(TensorBuilder &b) : b(b) {}
+
+  Value slice(Value value, int64_t from, int64_t size) {
+    auto key = std::tuple(value, from, size);
+    if (Value found = known.lookup(key))
+      return found;
+    Value sliced = build(value, from, size);
+    known[key] = sliced;
+    return sliced;
+  }
+
+private:
+  Value build(Value value, int64_t from, int64_t size) {
+    Operation *op = value.getDefiningOp();
+    if (auto product = dyn_cast_or_null<nn::ContractOp>(op))
+      return sliceProduct(b, product, from, size);
+    if (auto transpose = dyn_cast_or_null<nn::TransposeOp>(op);
+        transpose && transpose.getPermutation()[0] == 0)
+      return b.transpose(slice(transpose.getInput(), from, size),
+                         transpose.getPermutation());
+    if (auto reshape = dyn_cast_or_null<nn::ReshapeOp>(op))
+      if (auto rows = rowsOfOperand(reshape, from, size)) {
+        Value sliced = slice(reshape.getInput(), rows->first, rows->second);
+        return b.reshape(sliced, withRows(TensorBuilder::shape(value), size));
+      }
+    if (auto broadcast = dyn_cast_or_null<nn::BroadcastOp>(op)) {
+      Value input = broadcast.getInput();
+      bool hasRows = TensorBuilder::shape(input).size() ==
+                         TensorBuilder::shape(value).size() &&
+                     rowsOf(input) != 1;
+      return b.broadcast(hasRows ? slice(input, from, size) : input,
+                         withRows(TensorBuilder::shape(value), size));
+    }
+    return isElementwiseOnRows(op) ? cloneOnRows(op, from, size)
+                                   : plainSlice(b, value, from, size);
+  }
+
+  Value cloneOnRows(Operation *op, int64_t from, int64_t size) {
+    OperationState state(op->getLoc(), op->getName());
     for (Value operand : op->getOperands())
-      if (int64_t own = rowsPerSlice(operand))
-        together = std::lcm(std::max<int64_t>(together, 1), own);
-  return together;
-}
+      state.addOperands(slice(operand, from, size));
+    auto type = TensorBuilder::type(op->getResult(0));
+    state.addTypes(RankedTensorType::get(withRows(type.getShape(), size),
+                                         type.getElementType()));
+    state.addAttributes(op->getAttrs());
+    state.propertiesAttr = op->getPropertiesAsAttribute();
+    return b.create(state)->getResult(0);
+  }
+
+  TensorBuilder &b;
+  llvm::DenseMap<std::tuple<Value, int64_t, int64_t>, Value> known;
+};
+
+} // namespace
+
+int64_t train::rowsPerSlice(Value value) { return Granularity().of(value); }
 
 Value train::sliceRows(TensorBuilder &b, Value value, int64_t from,
                        int64_t size) {
-  Operation *op = value.getDefiningOp();
-  if (auto product = dyn_cast_or_null<nn::ContractOp>(op))
-    return sliceProduct(b, product, from, size);
-  if (auto transpose = dyn_cast_or_null<nn::TransposeOp>(op);
-      transpose && transpose.getPermutation()[0] == 0)
-    return b.transpose(sliceRows(b, transpose.getInput(), from, size),
-                       transpose.getPermutation());
-  if (auto reshape = dyn_cast_or_null<nn::ReshapeOp>(op))
-    if (auto rows = rowsOfOperand(reshape, from, size)) {
-      Value sliced =
-          sliceRows(b, reshape.getInput(), rows->first, rows->second);
-      return b.reshape(sliced, withRows(TensorBuilder::shape(value), size));
-    }
-  if (auto broadcast = dyn_cast_or_null<nn::BroadcastOp>(op)) {
-    Value input = broadcast.getInput();
-    bool hasRows = TensorBuilder::shape(input).size() ==
-                       TensorBuilder::shape(value).size() &&
-                   rowsOf(input) != 1;
-    return b.broadcast(hasRows ? sliceRows(b, input, from, size) : input,
-                       withRows(TensorBuilder::shape(value), size));
-  }
-  if (!isElementwiseOnRows(op))
-    return plainSlice(b, value, from, size);
-  OperationState state(op->getLoc(), op->getName());
-  for (Value operand : op->getOperands())
-    state.addOperands(sliceRows(b, operand, from, size));
-  auto type = TensorBuilder::type(value);
-  state.addTypes(RankedTensorType::get(withRows(type.getShape(), size),
-                                       type.getElementType()));
-  state.addAttributes(op->getAttrs());
-  state.propertiesAttr = op->getPropertiesAsAttribute();
-  return b.create(state)->getResult(0);
+  return RowSlicer(b).slice(value, from, size);
 }
