@@ -33,6 +33,21 @@ Value gpuopt::writtenValue(OpResult result) {
 // Within a kernel
 //===----------------------------------------------------------------------===//
 
+/// Returns the op that makes a value. What a kernel reads is made outside of
+/// it: only a constant is returned then.
+static Operation *makerOf(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument)
+    return value.getDefiningOp();
+  auto kernel =
+      dyn_cast_or_null<nn::FusedOp>(argument.getOwner()->getParentOp());
+  if (!kernel)
+    return nullptr;
+  Value read = kernel.getInputs()[argument.getArgNumber()];
+  Operation *maker = bufferOf(read).getDefiningOp();
+  return maker && maker->hasTrait<OpTrait::ConstantLike>() ? maker : nullptr;
+}
+
 /// Whether an op for which `finds` holds lies on a path to `value`. Paths end
 /// at ops for which `ends` holds.
 template <typename Finds, typename Ends>
@@ -40,7 +55,7 @@ static bool dependsOn(Value value, Finds finds, Ends ends) {
   SmallVector<Value> stack{value};
   llvm::DenseSet<Value> seen{value};
   while (!stack.empty()) {
-    Operation *op = stack.pop_back_val().getDefiningOp();
+    Operation *op = makerOf(stack.pop_back_val());
     if (!op)
       continue;
     if (finds(op))

@@ -138,3 +138,34 @@ train.step @micro_step micro ("ids" %ids: tensor<2048xi64>, "dy" %dy: tensor<204
   // CHECK: train.update "sgd" @w, %{{.*}} copy @w.half
   train.update "sgd" @w, %dw : tensor<8192x512xf32>
 }
+
+// -----
+
+// What a kernel reads of a constant is not computed in it, but too large for
+// half precision all the same; other constants are not.
+
+// CHECK-LABEL: train.step @evaluate
+train.step @evaluate evaluate ("q" %q: tensor<8x512x4xf32>, "k" %k: tensor<8x512x512xf32>) {
+  %large = arith.constant dense<[0.0, -1.0e6, 1.0, 2.0]> : tensor<4xf32>
+  %small = arith.constant dense<[0.0, -1.0e4, 1.0, 2.0]> : tensor<4xf32>
+  %scores = nn.contract "bik,bij->bkj" %q, %k : tensor<8x512x4xf32>, tensor<8x512x512xf32>
+  // CHECK: nn.fused "large" {{.*}} -> tensor<8x512x4xf32>
+  %0 = nn.fused "large" %q, %large {nn.origins = #nn.origins<"large">} : tensor<8x512x4xf32>, tensor<4xf32> -> tensor<8x512x4xf32> {
+  ^bb0(%a: tensor<8x512x4xf32>, %b: tensor<4xf32>):
+    %1 = nn.broadcast %b : tensor<4xf32> to tensor<8x512x4xf32>
+    %2 = arith.addf %a, %1 : tensor<8x512x4xf32>
+    nn.yield %2 : tensor<8x512x4xf32>
+  }
+  // CHECK: nn.fused "small" {{.*}} -> tensor<8x512x4xf16>
+  %3 = nn.fused "small" %q, %small {nn.origins = #nn.origins<"small">} : tensor<8x512x4xf32>, tensor<4xf32> -> tensor<8x512x4xf32> {
+  ^bb0(%a: tensor<8x512x4xf32>, %b: tensor<4xf32>):
+    %4 = nn.broadcast %b : tensor<4xf32> to tensor<8x512x4xf32>
+    %5 = arith.addf %a, %4 : tensor<8x512x4xf32>
+    nn.yield %5 : tensor<8x512x4xf32>
+  }
+  %large_product = nn.contract "bik,bjk->bij" %0, %q : tensor<8x512x4xf32>, tensor<8x512x4xf32>
+  %small_product = nn.contract "bik,bjk->bij" %3, %q : tensor<8x512x4xf32>, tensor<8x512x4xf32>
+  train.output "scores", %scores : tensor<8x4x512xf32>
+  train.output "o", %large_product : tensor<8x512x512xf32>
+  train.output "p", %small_product : tensor<8x512x512xf32>
+}
