@@ -185,3 +185,11 @@ func.func @patches(%x: tensor<2x4x8x4x8xf32>, %w: tensor<16x64xf32>, %dy: tensor
   %3 = nn.contract "nhwk,nhwd->dk" %1, %dy : tensor<2x4x4x64xf32>, tensor<2x4x4x16xf32>
   return %2, %3 : tensor<2x4x4x16xf32>, tensor<16x64xf32>
 }
+
+// Between no elements nothing is inserted.
+// CHECK-LABEL: func.func @spread_of_nothing
+// CHECK: return %{{.*}} : tensor<4x2xf32>
+func.func @spread_of_nothing(%x: tensor<4x0xf32>) -> tensor<4x2xf32> {
+  %0 = nn.pad %x low [0, 1] high [0, 1] interior [0, 2] value 0.0 : f32 : tensor<4x0xf32>
+  return %0 : tensor<4x2xf32>
+}

@@ -249,3 +249,12 @@ func.func @joined_in_steps(%x: tensor<4x4x3x3xf32>, %y: tensor<4x4x3x3xf32>, %c:
       : tensor<4x3x3x12xf32>, tensor<12xf32>, tensor<12xf32>, tensor<12xf32>, tensor<12xf32>
   return %3#0 : tensor<4x3x3x12xf32>
 }
+
+// Of no channels.
+// CHECK-LABEL: func.func @no_channels
+// CHECK-NOT: nn.batch_norm
+// CHECK: return %{{.*}} : tensor<4x0xf32>
+func.func @no_channels(%x: tensor<4x0xf32>, %c: tensor<0xf32>) -> tensor<4x0xf32> {
+  %0:5 = nn.batch_norm %x, %c, %c, %c, %c epsilon 1.0e-5 momentum 0.1 : tensor<4x0xf32>, tensor<0xf32>, tensor<0xf32>, tensor<0xf32>, tensor<0xf32>
+  return %0#0 : tensor<4x0xf32>
+}

@@ -40,7 +40,8 @@ void SliceOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
   RankedTensorType type = b.type(getInput());
   SmallVector<int64_t> high, interior;
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-    int64_t covered = (getSizes()[dim] - 1) * getStrides()[dim] + 1;
+    int64_t size = getSizes()[dim];
+    int64_t covered = size ? (size - 1) * getStrides()[dim] + 1 : 0;
     high.push_back(type.getDimSize(dim) - getOffsets()[dim] - covered);
     interior.push_back(getStrides()[dim] - 1);
   }

@@ -258,6 +258,11 @@ SmallVector<Value> Decomposition<LayerNormOp>::decompose(TensorBuilder &b,
   return {result, mean, rstd};
 }
 
+/// Returns the elements of each channel, of which there may be none.
+int64_t elementsPerChannel(ArrayRef<int64_t> shape) {
+  return ShapedType::getNumElements(shape.drop_back());
+}
+
 /// Returns a batch norm's statistics to keep, for those of the batch.
 SmallVector<Value> blended(TensorBuilder &b, double momentum, double n,
                            ArrayRef<Value> running, Value mean,
@@ -274,8 +279,7 @@ template <>
 SmallVector<Value> Decomposition<BatchNormOp>::decompose(TensorBuilder &b,
                                                          BatchNormOp op) const {
   Value x = op.getInput();
-  ArrayRef<int64_t> kept = b.shape(op.getMean()),
-                    channels = b.shape(op.getScale());
+  ArrayRef<int64_t> kept = b.shape(op.getMean());
   Value mean, variance;
   SmallVector<Value> statistics{op.getRunningMean(), op.getRunningVariance()};
   if (op.getFrozen()) {
@@ -283,9 +287,9 @@ SmallVector<Value> Decomposition<BatchNormOp>::decompose(TensorBuilder &b,
     variance = b.reshape(statistics[1], kept);
   } else {
     std::tie(mean, variance) = batchStatistics(b, x, options.oneRead);
-    statistics = blended(b, op.getMomentum().convertToDouble(),
-                         b.type(x).getNumElements() / channels[0], statistics,
-                         mean, variance);
+    statistics =
+        blended(b, op.getMomentum().convertToDouble(),
+                elementsPerChannel(b.shape(x)), statistics, mean, variance);
   }
   Value rstd = b.rsqrt(b.add(variance, op.getEpsilon().convertToDouble()));
   Value result =

@@ -136,6 +136,8 @@ struct PadToConcat : OpRewritePattern<PadOp> {
                       int64_t interior, TypedAttr fill) {
     SmallVector<int64_t> shape(b.shape(value));
     int64_t size = shape[dim];
+    if (size == 0)
+      return value;
     shape.insert(shape.begin() + dim + 1, 1);
     Value spread =
         surround(b, b.reshape(value, shape), dim + 1, 0, interior, fill);
