@@ -14,7 +14,7 @@ from emulated import EmulatedTrainer, needs_target
 from gpuopt.driver import find_driver
 from op_cases_loops import COMPOSED
 from op_cases_signals import node
-from op_models import reference
+from op_models import COMPILE_FLAGS, STEP_FLAGS, reference
 from training import OPTIMIZATION_FOR_ONE_STEP, Trainer, execute, gradients_of
 
 ITERATIONS, BATCH, STEPS, SIZE, WIDTH = 1000, 2, 3, 4, 5
@@ -217,6 +217,47 @@ def test_iterations_with_running_statistics(tmp_path):
         np.testing.assert_allclose(gradients[name], values[name].grad.numpy(), rtol=1e-9, atol=1e-12, err_msg=name)
     for name in ("mean", "variance"):
         assert not gradients[name].any()
+
+
+def write_attention(path):
+    """A Scan whose iterations attend to their state, with scores that a trained mask is added to. The query is scaled
+    before its layout changes."""
+    single, random, heads, width = TensorProto.FLOAT, np.random.default_rng(0), 2, 8
+    shapes = {"x": (FEW, WIDTH, width), "wq": (width, width), "wk": (width, width), "wv": (width, width), "mask": (WIDTH, WIDTH), "h0": (WIDTH, width)}
+    tensors = {name: (0.4 * random.standard_normal(shape)).astype(np.float32) for name, shape in shapes.items()}
+    nodes = [node("Add", ["part", "h"], ["z"])]
+    for name, order in [("q", [1, 0, 2]), ("k", [1, 2, 0]), ("v", [1, 0, 2])]:
+        nodes.append(node("MatMul", ["z", f"w{name}"], [f"{name}0"]))
+        if name == "q":
+            nodes.append(node("Mul", ["q0", "half"], ["q1"]))
+        nodes += [node("Reshape", ["q1" if name == "q" else f"{name}0", "split"], [f"{name}2"]), node("Transpose", [f"{name}2"], [name], perm=order)]
+    nodes += [node("MatMul", ["q", "k"], ["scores"]), node("Add", ["scores", "mask"], ["masked"]), node("Softmax", ["masked"], ["shares"]), node("MatMul", ["shares", "v"], ["heads"]),
+              node("Transpose", ["heads"], ["joined"], perm=[1, 0, 2]), node("Reshape", ["joined", "whole"], ["y"]), node("Tanh", ["y"], ["new_h"])]
+    sizes = {"half": np.array(0.5, np.float32), "split": np.array([WIDTH, heads, width // heads]), "whole": np.array([WIDTH, width])}
+    body = graph(nodes, ["h", "part"], ["new_h"], single, constants=[numpy_helper.from_array(value, name) for name, value in sizes.items()])
+    nodes = [node("Mul", ["x", "one"], ["parts"]), node("Scan", ["h0", "parts"], ["last"], body=body, num_scan_inputs=1, name="loop"),
+             node("Mul", ["last", "last"], ["square"]), node("ReduceSum", ["square"], ["loss"], keepdims=0)]
+    model = helper.make_graph(nodes, "attention", [helper.make_tensor_value_info("one", single, [1])], [helper.make_tensor_value_info("loss", single, [])],
+                              [numpy_helper.from_array(value, name) for name, value in tensors.items()])
+    onnx.save(helper.make_model(model, opset_imports=[helper.make_opsetid("", 20)], ir_version=9), path)
+    return tensors
+
+
+def test_attention_with_a_trained_mask_in_iterations(tmp_path):
+    tensors = write_attention(tmp_path / "model.onnx")
+    trainer = Trainer(tmp_path / "model.onnx", tmp_path / "program", OPTIMIZATION_FOR_ONE_STEP, **COMPILE_FLAGS)
+    before = {name: np.array(value) for name, value in trainer.initial_weights().items()}
+    after = trainer.run({"one": np.ones(1, np.float32)}, **STEP_FLAGS).weights
+    values = {name: torch.from_numpy(value.astype(np.float64)).requires_grad_() for name, value in tensors.items()}
+    h = values["h0"]
+    for part in values["x"]:
+        q, k, v = (((part + h) @ values[name]).reshape(WIDTH, 2, 4).transpose(0, 1) for name in ("wq", "wk", "wv"))
+        shares = (q * 0.5 @ k.mT + values["mask"]).softmax(-1)
+        h = (shares @ v).transpose(0, 1).reshape(WIDTH, 8).tanh()
+    h.square().sum().backward()
+    for name, value in values.items():
+        # The difference of two weights is rounded as these are.
+        np.testing.assert_allclose(before[name] - after[name], value.grad.numpy(), rtol=1e-4, atol=1e-7, err_msg=name)
 
 
 def check_layers(trainer, layers, dtype, **tolerance):

@@ -105,37 +105,46 @@ static Value capped(TensorBuilder &b, AttentionOp op, Value scores) {
   return b.mul(b.create<math::TanhOp>(b.mul(scores, 1 / cap)), cap);
 }
 
+/// Builds the formula; `scale` multiplies the query or the key by a number.
+static Value formula(TensorBuilder &b, AttentionOp op,
+                     function_ref<Value(Value x, double factor)> scale) {
+  using Part = AttentionOp::Part;
+  double factor = op.getScale().convertToDouble();
+  Value query = op.getQuery(), key = op.getKey();
+  if (op.getScaling() == AttentionScaling::Query)
+    query = scale(query, factor);
+  if (op.getScaling() == AttentionScaling::Both) {
+    query = scale(query, std::sqrt(factor));
+    key = scale(key, std::sqrt(factor));
+  }
+  b.setLoc(op.getLocOf(Part::Scores));
+  Value scores = product(b, query, repeated(b, key, query), "zy");
+  b.setLoc(op.getLocOf(Part::Scale));
+  if (op.getScaling() == AttentionScaling::Scores)
+    scores = scaled(b, scores, factor);
+  b.setLoc(op.getLocOf(Part::Softcap));
+  scores = capped(b, op, scores);
+  b.setLoc(op.getLocOf(Part::Bias));
+  if (op.getBias())
+    scores = b.add(scores, op.getBias());
+  b.setLoc(op.getLocOf(Part::Mask));
+  scores = masked(b, op, scores);
+  b.setLoc(op.getLocOf(Part::Softmax));
+  Value probabilities = b.create<SoftmaxOp>(
+      scores, b.type(scores).getRank() - 1, op.getZeroesEmpty());
+  b.setLoc(op.getLocOf(Part::Dropout));
+  if (op.getDropoutRatio())
+    probabilities = b.create<DropoutOp>(probabilities, *op.getDropoutRatio(),
+                                        *op.getStream());
+  b.setLoc(op.getLocOf(Part::Product));
+  return product(b, probabilities, repeated(b, op.getValue(), query), "yz");
+}
+
 Value AttentionOp::expand(OpBuilder &builder) {
   TensorBuilder b(getLocOf(Part::Scale), builder);
-  double scale = getScale().convertToDouble();
-  Value query = getQuery(), key = getKey();
-  if (getScaling() == AttentionScaling::Query)
-    query = scaledOperand(b, query, scale);
-  if (getScaling() == AttentionScaling::Both) {
-    query = scaledOperand(b, query, std::sqrt(scale));
-    key = scaledOperand(b, key, std::sqrt(scale));
-  }
-  b.setLoc(getLocOf(Part::Scores));
-  Value scores = product(b, query, repeated(b, key, query), "zy");
-  b.setLoc(getLocOf(Part::Scale));
-  if (getScaling() == AttentionScaling::Scores)
-    scores = scaled(b, scores, scale);
-  b.setLoc(getLocOf(Part::Softcap));
-  scores = capped(b, *this, scores);
-  b.setLoc(getLocOf(Part::Bias));
-  if (getBias())
-    scores = b.add(scores, getBias());
-  b.setLoc(getLocOf(Part::Mask));
-  scores = masked(b, *this, scores);
-  b.setLoc(getLocOf(Part::Softmax));
-  Value probabilities = b.create<SoftmaxOp>(
-      scores, b.type(scores).getRank() - 1, getZeroesEmpty());
-  b.setLoc(getLocOf(Part::Dropout));
-  if (getDropoutRatio())
-    probabilities =
-        b.create<DropoutOp>(probabilities, *getDropoutRatio(), *getStream());
-  b.setLoc(getLocOf(Part::Product));
-  return product(b, probabilities, repeated(b, getValue(), query), "yz");
+  return formula(b, *this, [&](Value x, double factor) {
+    return scaledOperand(b, x, factor);
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -193,12 +202,15 @@ Location AttentionOp::getLocOf(Part part) {
 //===----------------------------------------------------------------------===//
 
 /// Builds the formula again and its gradient. If the op is expanded as well,
-/// the two copies of the formula are merged.
+/// the two copies of the formula are merged. Operands are scaled as they are,
+/// since the gradient goes back to them, and not to what their layout changes.
 static void buildVjpOfFormula(AttentionOp op, OpBuilder &builder,
                               Value gradient, ArrayRef<bool> wanted,
                               MutableArrayRef<Value> result) {
   Operation *before = &builder.getBlock()->back();
-  Value y = op.expand(builder);
+  TensorBuilder b(op.getLocOf(AttentionOp::Part::Scale), builder);
+  Value y = formula(
+      b, op, [&](Value x, double factor) { return scaled(b, x, factor); });
   SmallVector<Operation *> formula;
   llvm::DenseSet<Value> dependent;
   for (auto [operand, isWanted] : llvm::zip(op->getOperands(), wanted))
@@ -222,11 +234,17 @@ static void buildVjpOfFormula(AttentionOp op, OpBuilder &builder,
     for (Value operand : step->getOperands())
       wants.push_back(dependent.contains(operand));
     differentiable.buildVjp(builder, known, wants, of);
-    TensorBuilder b(step->getLoc(), builder);
+    b.setLoc(step->getLoc());
     for (auto [operand, part] : llvm::zip(step->getOperands(), of))
       if (Value &sum = gradientOf[operand]; part)
         sum = sum ? b.add(sum, part) : part;
   }
+  assert(llvm::all_of(llvm::zip(op->getOperands(), wanted),
+                      [&](auto pair) {
+                        auto [operand, isWanted] = pair;
+                        return !isWanted || gradientOf.lookup(operand);
+                      }) &&
+         "the formula depends on each operand");
   // A tensor may be several operands; its gradient counts once.
   for (auto [index, operand] : llvm::enumerate(op->getOperands()))
     if (wanted[index])
