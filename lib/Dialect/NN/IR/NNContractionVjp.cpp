@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "gpuopt/Dialect/NN/IR/TensorBuilder.h"
+#include "StatisticsVjp.h"
 
 using namespace mlir;
+using namespace gpuopt;
 using namespace gpuopt::nn;
 
 //===----------------------------------------------------------------------===//
@@ -115,32 +116,70 @@ void LogSoftmaxOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
   result[0] = b.sub(gradients[0], b.mul(b.exp(getResult()), total));
 }
 
+static int64_t countOf(Value x, ArrayRef<int64_t> dims) {
+  int64_t n = 1;
+  for (int64_t dim : dims)
+    n *= TensorBuilder::shape(x)[dim];
+  return n;
+}
+
 /// Returns dx of y = (x - mean) * rstd, whose statistics are taken over the n
 /// elements of `dims`: rstd * (g - mean(g) - xhat * mean(g * xhat)).
 static Value normalisationVjp(TensorBuilder &b, Value g, Value xhat, Value rstd,
                               ArrayRef<int64_t> dims) {
-  int64_t n = 1;
-  for (int64_t dim : dims)
-    n *= b.shape(g)[dim];
+  int64_t n = countOf(g, dims);
   Value meanG = b.mul(b.sum(g, dims), 1.0 / n);
   Value meanGX = b.mul(b.sum(b.mul(g, xhat), dims), 1.0 / n);
   return b.mul(b.sub(b.sub(g, meanG), b.mul(xhat, meanGX)), rstd);
+}
+
+Value nn::sumOfGradients(TensorBuilder &b, Value first, Value second) {
+  return first && second ? b.add(first, second) : first ? first : second;
+}
+
+Value nn::scaledGradient(TensorBuilder &b, Value gradient, double factor) {
+  return gradient ? b.mul(gradient, factor) : Value();
+}
+
+/// Returns the gradient of the variance v that reaches it through
+/// rstd = 1 / sqrt(v + epsilon); null if there is none.
+static Value varianceVjp(TensorBuilder &b, Value ofRstd, Value rstd) {
+  if (!ofRstd)
+    return Value();
+  return b.mul(ofRstd, b.mul(b.mul(b.mul(rstd, rstd), rstd), -0.5));
+}
+
+/// Returns what reaches x through its mean and its biased variance over n
+/// elements: (dmean + 2 (x - mean) dvariance) / n; null if nothing does.
+static Value statisticsVjp(TensorBuilder &b, StatisticsGradients of, Value x,
+                           Value mean, double n) {
+  Value ofVariance;
+  if (of.variance)
+    ofVariance = b.mul(b.sub(x, mean), b.mul(of.variance, 2 / n));
+  Value ofMean = scaledGradient(b, of.mean, 1 / n);
+  Value sum = sumOfGradients(b, ofVariance, ofMean);
+  return sum ? b.broadcast(sum, b.shape(x)) : Value();
 }
 
 void LayerNormOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
                            ArrayRef<bool> wanted,
                            MutableArrayRef<Value> result) {
   Value dy = gradients[0];
-  if (!dy)
-    return;
   TensorBuilder b(getLoc(), builder);
   unsigned biasIndex = getScale() ? 2 : 1;
+  auto dims = llvm::to_vector(
+      llvm::seq<int64_t>(getAxis(), b.type(getInput()).getRank()));
+  if (wanted[0])
+    result[0] = statisticsVjp(
+        b, {gradients[1], varianceVjp(b, gradients[2], getRstd())}, getInput(),
+        getMean(), countOf(getInput(), dims));
+  if (!dy)
+    return;
   Value xhat = b.mul(b.sub(getInput(), getMean()), getRstd());
   if (wanted[0]) {
     Value g = getScale() ? b.mul(dy, getScale()) : dy;
-    auto dims =
-        llvm::to_vector(llvm::seq<int64_t>(getAxis(), b.type(dy).getRank()));
-    result[0] = normalisationVjp(b, g, xhat, getRstd(), dims);
+    result[0] = sumOfGradients(b, normalisationVjp(b, g, xhat, getRstd(), dims),
+                               result[0]);
   }
   if (getScale() && wanted[1])
     result[1] = b.sumTo(b.mul(dy, xhat), b.shape(getScale()));
@@ -148,23 +187,88 @@ void LayerNormOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
     result[biasIndex] = b.sumTo(dy, b.shape(getBias()));
 }
 
+StatisticsGradients nn::gradientsOfStatistics(TensorBuilder &b,
+                                              ArrayRef<Value> gradients,
+                                              Value rstd, double momentum,
+                                              double n) {
+  auto ofBlended = [&](Value gradient, double factor) {
+    return gradient ? b.reshape(b.mul(gradient, factor), b.shape(rstd))
+                    : Value();
+  };
+  double unbiased = n > 1 ? n / (n - 1) : 1;
+  return {sumOfGradients(b, ofBlended(gradients[1], momentum), gradients[3]),
+          sumOfGradients(b, ofBlended(gradients[2], momentum * unbiased),
+                         varianceVjp(b, gradients[4], rstd))};
+}
+
+/// Builds the gradients of a frozen batch norm, whose statistics are operands.
+static void frozenVjp(TensorBuilder &b, BatchNormOp op,
+                      ArrayRef<Value> gradients, ArrayRef<bool> wanted,
+                      MutableArrayRef<Value> result) {
+  constexpr unsigned kMean = 3, kVariance = 4;
+  ArrayRef<int64_t> channels = b.shape(op.getScale());
+  Value rstd = op.getRstd(), ofMean = gradients[3], ofRstd = gradients[4];
+  if (Value dy = gradients[0]) {
+    Value g = b.mul(b.mul(dy, op.getScale()), rstd);
+    if (wanted[0])
+      result[0] = g;
+    if (wanted[kMean])
+      ofMean = sumOfGradients(b, b.neg(b.sumTo(g, b.shape(rstd))), ofMean);
+    if (wanted[kVariance]) {
+      Value centred = b.sub(op.getInput(), op.getMean());
+      Value product = b.mul(b.mul(dy, op.getScale()), centred);
+      ofRstd = sumOfGradients(b, b.sumTo(product, b.shape(rstd)), ofRstd);
+    }
+  }
+  Value ofVariance = varianceVjp(b, ofRstd, rstd);
+  auto perChannel = [&](Value gradient) {
+    return gradient ? b.reshape(gradient, channels) : Value();
+  };
+  // The running statistics do not change: they are results as well.
+  if (wanted[kMean])
+    result[kMean] = sumOfGradients(b, perChannel(ofMean), gradients[1]);
+  if (wanted[kVariance])
+    result[kVariance] = sumOfGradients(b, perChannel(ofVariance), gradients[2]);
+}
+
+/// Builds the gradients of the input and of the running statistics of a batch
+/// norm in training.
+static void trainedVjp(TensorBuilder &b, BatchNormOp op,
+                       ArrayRef<Value> gradients, ArrayRef<bool> wanted,
+                       MutableArrayRef<Value> result) {
+  Value x = op.getInput();
+  auto dims = llvm::to_vector(llvm::seq<int64_t>(0, b.type(x).getRank() - 1));
+  double momentum = op.getMomentum().convertToDouble(), n = countOf(x, dims);
+  for (unsigned statistic : {3u, 4u})
+    if (wanted[statistic])
+      result[statistic] =
+          scaledGradient(b, gradients[statistic - 2], 1 - momentum);
+  if (!wanted[0])
+    return;
+  Value ofStatistics = statisticsVjp(
+      b, gradientsOfStatistics(b, gradients, op.getRstd(), momentum, n), x,
+      op.getMean(), n);
+  Value ofResult;
+  if (Value dy = gradients[0]) {
+    Value xhat = b.mul(b.sub(x, op.getMean()), op.getRstd());
+    ofResult =
+        normalisationVjp(b, b.mul(dy, op.getScale()), xhat, op.getRstd(), dims);
+  }
+  result[0] = sumOfGradients(b, ofResult, ofStatistics);
+}
+
 void BatchNormOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
                            ArrayRef<bool> wanted,
                            MutableArrayRef<Value> result) {
+  TensorBuilder b(getLoc(), builder);
+  (getFrozen() ? frozenVjp : trainedVjp)(b, *this, gradients, wanted, result);
   Value dy = gradients[0];
   if (!dy)
     return;
-  TensorBuilder b(getLoc(), builder);
-  Value xhat = b.mul(b.sub(getInput(), getMean()), getRstd());
-  if (wanted[0]) {
-    Value g = b.mul(dy, getScale());
-    auto dims =
-        llvm::to_vector(llvm::seq<int64_t>(0, b.type(dy).getRank() - 1));
-    result[0] = getFrozen() ? b.mul(g, getRstd())
-                            : normalisationVjp(b, g, xhat, getRstd(), dims);
-  }
-  if (wanted[1])
+  if (wanted[1]) {
+    Value xhat = b.mul(b.sub(getInput(), getMean()), getRstd());
     result[1] = b.sumTo(b.mul(dy, xhat), b.shape(getScale()));
+  }
   if (wanted[2])
     result[2] = b.sumTo(dy, b.shape(getBias()));
 }

@@ -5,11 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "gpuopt/Dialect/NN/IR/TensorBuilder.h"
+#include "StatisticsVjp.h"
 
 #include <cmath>
 
 using namespace mlir;
+using namespace gpuopt;
 using namespace gpuopt::nn;
 
 void ConvOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
@@ -54,7 +55,10 @@ static ContractOp squareOfWeights(TensorBuilder &b, Value normalised,
 /// scale y' + bias, each channel of y has the gradient
 ///
 ///   dy = p dz + (t y + u) / n   where   p = scale rstd,
-///   t = -p rstd dscale,  u = -p dbias - t mean.
+///   t = -p rstd dscale + 2 dvariance,  u = -p dbias - t mean + dmean,
+///
+/// with the gradients of the mean and the variance that the statistics to keep
+/// give, mostly none.
 ///
 /// Its products with x and w are those of dz, and of y = x w^T, whose product
 /// with x has been computed for the variance of y. That product is of sums over
@@ -63,10 +67,9 @@ static ContractOp squareOfWeights(TensorBuilder &b, Value normalised,
 void ConvBatchNormOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
                                ArrayRef<bool> wanted,
                                MutableArrayRef<Value> result) {
-  Value dz = gradients[0], x = getInput();
-  if (!dz)
-    return;
   TensorBuilder b(getLoc(), builder);
+  Value x = getInput(),
+        dz = gradients[0] ? gradients[0] : b.splat(0, b.type(getResult()));
   const int64_t outputs = b.shape(getMean())[0], inputs = b.shape(x)[3];
   const double n = double(b.type(x).getNumElements()) / double(inputs);
   Value w = b.reshape(getWeights(), {outputs, inputs}),
@@ -76,12 +79,22 @@ void ConvBatchNormOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
   Value dbias = b.reshape(b.sumTo(dz, {outputs}), {outputs, 1});
   Value dscale = b.mul(
       b.sub(b.sum(b.mul(product, w), 1), b.mul(dbias, getMean())), getRstd());
+  const double momentum = getMomentum().convertToDouble();
+  auto [dmean, dvariance] =
+      gradientsOfStatistics(b, gradients, getRstd(), momentum, n);
   Value p = b.mul(scale, getRstd());
+  Value factor = b.mul(scale, dscale); // -t / rstd^2
   Value t = b.neg(b.mul(b.mul(p, getRstd()), dscale));
+  if (dvariance) {
+    Value twice = b.mul(dvariance, 2);
+    factor = b.sub(factor, b.div(twice, b.mul(getRstd(), getRstd())));
+    t = b.add(t, twice);
+  }
   Value u = b.neg(b.add(b.mul(p, dbias), b.mul(t, getMean())));
+  if (dmean)
+    u = b.add(u, dmean);
   if (wanted[0]) {
-    ContractOp square =
-        squareOfWeights(b, b.mul(w, getRstd()), b.mul(scale, dscale), n);
+    ContractOp square = squareOfWeights(b, b.mul(w, getRstd()), factor, n);
     auto ofGradient = b.create<ContractOp>("nhwo,oc->nhwc", dz, b.mul(w, p));
     auto ofInput = b.create<ContractOp>("nhwc,cd->nhwd", x, square);
     for (ContractOp pixels : {ofGradient, ofInput})
@@ -101,6 +114,10 @@ void ConvBatchNormOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
     result[2] = b.reshape(dscale, {outputs});
   if (wanted[3])
     result[3] = b.reshape(dbias, {outputs});
+  for (unsigned statistic : {4u, 5u})
+    if (wanted[statistic])
+      result[statistic] =
+          scaledGradient(b, gradients[statistic - 3], 1 - momentum);
 }
 
 void MaxPoolOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
