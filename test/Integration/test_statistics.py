@@ -1,5 +1,5 @@
-"""Losses that read the statistics of a normalisation, and statistics that the graph computes: as PyTorch in double
-precision."""
+"""Losses that read the statistics of a normalisation, statistics that the graph computes, and running statistics that
+several nodes read and change: as PyTorch in double precision."""
 
 import numpy as np
 import onnx
@@ -7,6 +7,7 @@ import pytest
 import torch
 from onnx import TensorProto, helper, numpy_helper
 
+import gpuopt
 from op_models import COMPILE_FLAGS, STEP_FLAGS
 from training import OPTIMIZATION_FOR_ONE_STEP, Trainer
 
@@ -90,3 +91,37 @@ def test_statistics_that_the_graph_computes(tmp_path):
         return ((x - x.mean(0)) * (x.var(0, unbiased=False) + EPSILON).rsqrt() * v["scale"] * v["of_y"] + v["bias"] * v["of_y"]).sum()
 
     check(gradients, tensors, loss, ["x", "scale", "bias"])
+
+
+class Siamese(torch.nn.Module):
+    """One encoder for two inputs: its running statistics change twice in a step."""
+
+    def __init__(self):
+        super().__init__()
+        self.encoder = torch.nn.Sequential(torch.nn.Linear(SIZE, 6), torch.nn.BatchNorm1d(6), torch.nn.ReLU())
+        self.last = torch.nn.Linear(6, 1)
+
+    def forward(self, a, b):
+        return self.last(self.encoder(a) - self.encoder(b))
+
+
+def test_running_statistics_of_an_encoder_that_is_called_twice(tmp_path):
+    torch.manual_seed(0)
+    module, a, b = Siamese().double(), torch.randn(8, SIZE).double(), 5 + 3 * torch.randn(8, SIZE).double()
+    gpuopt.export(module, (a, b), tmp_path / "model.onnx", input_names=["a", "b"], output_names=["y"])
+    trainer = Trainer(tmp_path / "model.onnx", tmp_path / "program", OPTIMIZATION_FOR_ONE_STEP, loss="mse", batch_size=8, optimizer="sgd")
+    inputs, labels = {"a": a.numpy(), "b": b.numpy()}, np.zeros((8, 1))
+    folder = tmp_path / "data"
+    folder.mkdir()
+    for name, array in [("a", inputs["a"]), ("b", inputs["b"]), ("labels", labels)]:
+        np.save(folder / f"{name}.npy", array)
+    result = trainer.run(inputs, labels, learning_rate=0, max_steps=2, eval_data={name: folder / f"{name}.npy" for name in inputs}, eval_labels=folder / "labels.npy")
+    module.train()
+    for _ in range(2):
+        module(a, b)
+    norm = module.encoder[1]
+    np.testing.assert_allclose(result.weights["encoder.1.running_mean"], norm.running_mean.numpy(), rtol=1e-9)
+    np.testing.assert_allclose(result.weights["encoder.1.running_var"], norm.running_var.numpy(), rtol=1e-9)
+    # Evaluated, the two calls are by the same statistics.
+    expected = module.eval()(a, b).square().mean().item()
+    assert result.evaluations[-1]["eval_loss"] == pytest.approx(expected, rel=1e-6)

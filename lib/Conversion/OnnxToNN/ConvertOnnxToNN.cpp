@@ -20,6 +20,7 @@
 #include "Initializers.h"
 #include "NarrowTypes.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Regex.h"
@@ -263,8 +264,11 @@ private:
                   "another type in the model, or leave it out";
       types.push_back(outputs.back().getType());
     }
+    llvm::MapVector<StringRef, Value> last;
     for (auto &[variable, value] : state.writes)
-      b.create<train::WriteOp>(variable.getValue(), value);
+      last[variable.getValue()] = value;
+    for (auto &[variable, value] : last)
+      b.create<train::WriteOp>(variable, value);
     b.create<func::ReturnOp>(outputs);
     function.setType(b.getFunctionType(function.getArgumentTypes(), types));
     for (unsigned index = 0; index < outputs.size(); ++index)

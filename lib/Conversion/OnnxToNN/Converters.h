@@ -57,7 +57,7 @@ struct ConversionState {
   /// without an operand that says whether the model trains, and those whose
   /// operand says that it does not.
   llvm::SmallVector<onnx::NodeOp> untoldDropouts, idleDropouts;
-  /// New values of variables, which are written at the end of the function.
+  /// New values of variables; at the end of the function the last are written.
   llvm::SmallVector<std::pair<mlir::FlatSymbolRefAttr, mlir::Value>> writes;
   /// Converts a graph inside of a node, whose values of the graphs around it
   /// are converted. Fails if a node does; its problem is then noted.

@@ -163,6 +163,16 @@ static LogicalResult lpNorm(NodeConversion &c) {
   return c.yield(c.b.div(x, norm));
 }
 
+/// Returns a running statistic as the nodes before have left it: those of an
+/// encoder that is called twice have the same variables.
+static Value currentStatistic(NodeConversion &c, unsigned index) {
+  if (auto read = c.input(index).getDefiningOp<train::ReadOp>())
+    for (auto &[variable, value] : llvm::reverse(c.state.writes))
+      if (variable == read.getVariableAttr())
+        return value;
+  return c.input(index);
+}
+
 static LogicalResult batchNorm(NodeConversion &c) {
   RankedTensorType type = c.type(0);
   if (type.getRank() < 2)
@@ -182,8 +192,8 @@ static LogicalResult batchNorm(NodeConversion &c) {
   double momentum = decimal(1 - decimal(c.node.getFloat("momentum", 0.9)));
   auto norm = c.b.create<nn::BatchNormOp>(
       c.b.transpose(c.input(0), permutation), c.input(1), c.input(2),
-      c.input(3), c.input(4), APFloat(epsilonOf(c)), APFloat(momentum),
-      c.state.freezeBatchNorm);
+      currentStatistic(c, 3), currentStatistic(c, 4), APFloat(epsilonOf(c)),
+      APFloat(momentum), c.state.freezeBatchNorm);
   if (!c.state.freezeBatchNorm)
     for (auto [index, value] : {std::pair(3u, norm.getNewMean()),
                                 std::pair(4u, norm.getNewVariance())})

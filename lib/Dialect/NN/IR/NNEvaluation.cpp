@@ -21,8 +21,13 @@ void AttentionOp::becomeEvaluation() {
   removeStreamAttr();
 }
 
-/// The running statistics take the place of those of the batch.
-void BatchNormOp::becomeEvaluation() { setFrozen(true); }
+/// The running statistics take the place of those of the batch, and stay as
+/// they are for a batch norm that reads the same ones later.
+void BatchNormOp::becomeEvaluation() {
+  setFrozen(true);
+  getNewMean().replaceAllUsesWith(getRunningMean());
+  getNewVariance().replaceAllUsesWith(getRunningVariance());
+}
 
 /// A convolution, and a batch norm by the running statistics.
 void ConvBatchNormOp::becomeEvaluation() {
@@ -35,7 +40,7 @@ void ConvBatchNormOp::becomeEvaluation() {
                                   getRunningVariance(), getEpsilonAttr(),
                                   getMomentumAttr(), builder.getUnitAttr());
   getResult().replaceAllUsesWith(norm.getResult());
-  getNewMean().replaceAllUsesWith(norm.getNewMean());
-  getNewVariance().replaceAllUsesWith(norm.getNewVariance());
+  getNewMean().replaceAllUsesWith(getRunningMean());
+  getNewVariance().replaceAllUsesWith(getRunningVariance());
   erase();
 }
