@@ -408,6 +408,7 @@ static LogicalResult resize(NodeConversion &c) {
 
 /// The square of a larger block has more elements than a tensor.
 static constexpr int64_t kLargestBlock = int64_t(1) << 24;
+static_assert(kLargestBlock * kLargestBlock <= kMostElements);
 
 static bool checkBlocks(NodeConversion &c, int64_t block) {
   if (c.type(0).getRank() != 4)

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ControlFlow.h"
 #include "LongLoop.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -102,7 +103,7 @@ static LogicalResult floatRange(NodeConversion &c) {
   double count = std::ceil((*limit - *start) / *delta);
   if (*delta == 0 || !(count <= 1 << 20)) // nor NaN
     return c.fail(kWrongRange);
-  auto type = RankedTensorType::get({std::max<int64_t>(0, count)},
+  auto type = RankedTensorType::get({int64_t(std::max(0.0, count))},
                                     c.type(0).getElementType());
   SmallVector<APFloat> numbers;
   for (int64_t i = 0; i < type.getNumElements(); ++i)
@@ -450,7 +451,7 @@ static LogicalResult slice(NodeConversion &c) {
 }
 
 /// The most parts of a sequence, as of iterations that are unrolled.
-static constexpr int64_t kMostParts = 4096;
+static constexpr int64_t kMostParts = kMostIterations;
 
 /// Whether a tensor may be split into so many parts, each of which becomes an
 /// op; notes the problem if not. A node may have more outputs than that.

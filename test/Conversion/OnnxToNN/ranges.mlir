@@ -81,6 +81,18 @@ onnx.graph @triangle(%x: tensor<3x3xf32>) -> (!onnx.unknown) attributes {inputNa
 
 // A letter of the equation that stands for 0 and for 1 element has none.
 // CHECK-LABEL: func.func @forward
+// CHECK: %[[NONE:.*]] = arith.constant dense<> : tensor<0xf32>
+// CHECK: return %[[NONE]], %[[NONE]]
+onnx.graph @einsum_of_one(%x: tensor<0xf32>, %w: tensor<1xf32>) -> (!onnx.unknown, !onnx.unknown) attributes {inputNames = ["x", "w"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y", "z"]} {
+  %y = onnx.node "Einsum"(%x, %w) {equation = "i,i->i"} : (tensor<0xf32>, tensor<1xf32>) -> !onnx.unknown
+  %z = onnx.node "Einsum"(%w, %x) {equation = "i,i->i"} : (tensor<1xf32>, tensor<0xf32>) -> !onnx.unknown
+  onnx.return %y, %z : !onnx.unknown, !onnx.unknown
+}
+
+// -----
+
+// A product that has no rows has no elements.
+// CHECK-LABEL: func.func @forward
 // CHECK: arith.constant dense<> : tensor<0x3xf32>
 onnx.graph @einsum(%x: tensor<0x4xf32>, %w: tensor<4x3xf32>) -> (!onnx.unknown) attributes {inputNames = ["x", "w"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y"]} {
   %y = onnx.node "Einsum"(%x, %w) {equation = "ij,jk->ik"} : (tensor<0x4xf32>, tensor<4x3xf32>) -> !onnx.unknown
