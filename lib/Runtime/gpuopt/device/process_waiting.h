@@ -1,5 +1,6 @@
 // How OpenMP's threads wait between parallel regions. That is one thing for the
-// whole process, so programs in one process share what is here.
+// whole process. The programs of one library share what is here; libraries of
+// programs hide their symbols, so each library has its own.
 #pragma once
 
 #include "gpuopt/device/launch_sharing.h"
@@ -62,8 +63,8 @@ private:
   std::thread owner;
 };
 
-// What the process's programs have chosen. Its functions may be called by any
-// thread.
+// What the programs of this library have chosen. Its functions may be called by
+// any thread.
 class ProcessWaiting {
 public:
   static ProcessWaiting &instance() {
@@ -74,8 +75,8 @@ public:
   ProcessWaiting(const ProcessWaiting &) = delete;
   ProcessWaiting &operator=(const ProcessWaiting &) = delete;
 
-  // Programs join before they choose. When the last one has left, threads wait
-  // as OpenMP does by itself.
+  // Programs join before they choose. When the last one has left, threads spin
+  // again as OpenMP's do by default, if a program had chosen.
   void join() {
     std::lock_guard lock(mutex);
     programs++;
@@ -84,21 +85,24 @@ public:
     std::lock_guard lock(mutex);
     if (tuning == program)
       tuning = nullptr;
-    if (--programs == 0)
+    if (--programs == 0 && has_chosen) {
       set(true, 0);
+      has_chosen = false;
+    }
   }
 
   // What was set last holds, for all programs. A team of `team_size` threads
   // makes those of a program sleep.
   void set_spinning(bool spins, int team_size) {
     std::lock_guard lock(mutex);
+    has_chosen = true;
     set(spins, team_size);
   }
 
   // Whether this program may tune how threads wait, which is asked after each
   // of its steps. Only one may, since steps of two programs cannot be compared:
-  // the first that has asked, until another has made kTakeover steps while it
-  // has made none.
+  // the first that has asked, until the others together have made kTakeover
+  // steps while it has made none; the one that makes the last of them is next.
   bool may_tune(const void *program) {
     std::lock_guard lock(mutex);
     if (tuning && tuning != program && ++steps_of_others < kTakeover)
@@ -127,6 +131,7 @@ private:
   std::mutex mutex;
   std::optional<SleepingTeam> team;
   int programs = 0;
+  bool has_chosen = false; // whether a program has since the first joined
   const void *tuning = nullptr;
   int64_t steps_of_others = 0; // since the last of the one that tunes
 };

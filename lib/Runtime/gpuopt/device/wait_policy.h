@@ -48,7 +48,7 @@ public:
     if (can_choose())
       process.set_spinning(spins, team_size);
   }
-  // Whether this program, of those in the process, is the one that may try both
+  // Whether this program, of those in its library, is the one that may try both
   // ways; it asks after each step.
   bool may_tune() { return process.may_tune(this); }
 
