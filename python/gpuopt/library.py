@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import fcntl
+import math
 import os
 import subprocess
 from pathlib import Path
@@ -162,6 +163,36 @@ def _object_cache() -> list[str]:
     return []
 
 
+def _cpu_quota(groups: Path = Path("/proc/self/cgroup"), root: Path = Path("/sys/fs/cgroup")) -> float:
+    """How many cores' worth of time the control groups allow, as cpu_quota in cpu_quota.h finds it."""
+
+    def words(file: Path) -> list[str]:
+        try:
+            return file.read_text().split()
+        except OSError:
+            return []
+
+    least = math.inf
+    for line in groups.read_text().splitlines() if groups.exists() else ():
+        _, controllers, path = line.split(":", 2)
+        if controllers and "cpu" not in controllers.split(","):
+            continue  # a hierarchy of version 1 that limits something else
+        mount = root / "cpu" if controllers else root
+        group = mount / path.lstrip("/")
+        for folder in (group, *group.parents):
+            limit = words(folder / "cpu.max") or words(folder / "cpu.cfs_quota_us") + words(folder / "cpu.cfs_period_us")
+            if len(limit) == 2 and limit[0].isdigit() and int(limit[0]) > 0 and int(limit[1]) > 0:
+                least = min(least, int(limit[0]) / int(limit[1]))
+            if folder == mount:
+                break
+    return least
+
+
+def _cores() -> int:
+    """How many jobs can run at once on the cores that the process may use."""
+    return max(1, math.ceil(min(len(os.sched_getaffinity(0)), _cpu_quota())))
+
+
 def build_library(program: Path, options: Sequence[str] = ()) -> Path:
     """Builds what is not built yet, with CMake; returns the library.
 
@@ -174,7 +205,7 @@ def build_library(program: Path, options: Sequence[str] = ()) -> Path:
     with open(build / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # two processes must not build at once
         _execute(["cmake", "-S", program, "-B", build, "-DBUILD_SHARED_LIBS=ON", *_object_cache(), *options])
-        _execute(["cmake", "--build", build, "--target", "program", "--parallel", str(len(os.sched_getaffinity(0)))])
+        _execute(["cmake", "--build", build, "--target", "program", "--parallel", str(_cores())])
     return build / _LIBRARY
 
 

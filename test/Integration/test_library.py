@@ -15,7 +15,7 @@ from torch.nn import functional as F
 import emulated
 import gpuopt
 from gpuopt import dlpack, safetensors
-from gpuopt.library import DEVICE, INPUTS, STATES, Library, Tensor, TensorInfo, build_library, program_folder
+from gpuopt.library import DEVICE, INPUTS, STATES, Library, Tensor, TensorInfo, _cpu_quota, build_library, program_folder
 from gpuopt.program import TensorDescription
 from training import OPTIMIZATION, OPTIMIZATION_FOR_ONE_STEP, Trainer, execute
 
@@ -391,3 +391,20 @@ def test_device_pointers(model, tmp_path):
         assert other.step(x=x, labels=labels) == program.step(x=x, labels=labels) < expected
     with pytest.raises(RuntimeError, match="there is no GPU 1: they have numbers from 0, and this program sees 1"):
         gpuopt.load(tmp_path / "program", device=1)
+
+
+@pytest.mark.parametrize("group, file, limit, cores", [
+    ("0::/pod/job", "pod/cpu.max", "150000 100000", 1.5),
+    ("0::/pod/job", "pod/job/cpu.max", "max 100000", float("inf")),
+    ("3:cpu,cpuacct:/job", "cpu/job/cpu.cfs_quota_us", "50000", 0.5),
+    ("3:cpu:/job", "cpu/job/cpu.cfs_quota_us", "-1", float("inf")),
+    ("4:memory:/job", "cpu/job/cpu.cfs_quota_us", "50000", float("inf")),
+])
+def test_a_build_knows_the_limit_of_a_container(tmp_path, group, file, limit, cores):
+    path = tmp_path / "root" / file
+    path.parent.mkdir(parents=True)
+    path.write_text(limit + "\n")
+    if path.name == "cpu.cfs_quota_us":
+        path.with_name("cpu.cfs_period_us").write_text("100000\n")
+    (tmp_path / "groups").write_text(group + "\n")
+    assert _cpu_quota(tmp_path / "groups", tmp_path / "root") == cores

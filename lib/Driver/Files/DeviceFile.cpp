@@ -31,9 +31,7 @@ std::string gpuopt::calibratedFile(StringRef cache, StringRef name,
 /// Returns how many threads programs compute with unless they are told
 /// (default_threads in device_host.h).
 static int threadsOfPrograms() {
-  int given = 0;
-  if (const char *variable = getenv("OMP_NUM_THREADS"))
-    StringRef(variable).split(',').first.trim().getAsInteger(10, given);
+  const int given = threads_of_environment();
   return given > 0 ? given : cores_within_quota();
 }
 

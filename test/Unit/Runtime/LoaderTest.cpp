@@ -105,8 +105,7 @@ TEST_F(LoaderTest, CountsTheTimeThatItsWorkersCompute) {
 }
 
 TEST_F(LoaderTest, TakesNoWorkBetweenTwoRunsForAStep) {
-  if (threads_within_quota(int(std::thread::hardware_concurrency()),
-                           cpu_quota()) == 1)
+  if (cores_within_quota() == 1)
     GTEST_SKIP() << "there is one core, so nothing is measured";
   // Validations of three batches, which wait for slow samples, with training
   // between them: its time must not hide that they wait.

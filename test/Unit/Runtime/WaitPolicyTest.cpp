@@ -415,6 +415,52 @@ TEST_F(CpuQuotaTest, LimitsThreads) {
   EXPECT_EQ(threads_within_quota(2, 16), 2);
 }
 
+TEST(CpuQuota, CountsTheCoresThatTheThreadMayUse) {
+  cpu_set_t before, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  int core = 0;
+  while (!CPU_ISSET(core, &before))
+    core++;
+  CPU_ZERO(&one);
+  CPU_SET(core, &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  EXPECT_EQ(cores_within_quota(), 1);
+  ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+  EXPECT_EQ(cores_within_quota(),
+            threads_within_quota(CPU_COUNT(&before), cpu_quota()));
+}
+
+// Sets OMP_NUM_THREADS for a test; puts back what it was.
+struct ThreadsOfEnvironment : testing::Test {
+  ThreadsOfEnvironment() {
+    if (const char *value = getenv("OMP_NUM_THREADS"))
+      before = value;
+  }
+  ~ThreadsOfEnvironment() override {
+    if (before)
+      setenv("OMP_NUM_THREADS", before->c_str(), 1);
+    else
+      unsetenv("OMP_NUM_THREADS");
+  }
+  int threads(const char *value) {
+    setenv("OMP_NUM_THREADS", value, 1);
+    return threads_of_environment();
+  }
+  std::optional<std::string> before;
+};
+
+TEST_F(ThreadsOfEnvironment, AreTheFirstOfTheList) {
+  EXPECT_EQ(threads("3"), 3);
+  EXPECT_EQ(threads(" 4 , 2"), 4);
+}
+
+TEST_F(ThreadsOfEnvironment, AreNoneIfTheyAreNotUnderstood) {
+  for (const char *value : {"", " ", "0", "-1", "4x", "many", "99999999999"})
+    EXPECT_EQ(threads(value), 0) << value;
+  unsetenv("OMP_NUM_THREADS");
+  EXPECT_EQ(threads_of_environment(), 0);
+}
+
 // The threads of the process that prepare data are no others.
 TEST(CoreUse, TellsWhatOthersComputed) {
   CpuCounters last = at(10, 2, 0.5, 1.2, 340);
@@ -482,6 +528,17 @@ TEST(WaitPolicy, IsOneForTheProcess) {
   EXPECT_FALSE(threads_spin);
   process.leave(&second);
   EXPECT_TRUE(threads_spin) << "nobody is left who has asked for it";
+}
+
+TEST(WaitPolicy, IsLeftAloneByProgramsThatHaveNotChosen) {
+  auto &process = detail::ProcessWaiting::instance();
+  const bool before = threads_spin;
+  int program = 0;
+  process.join();
+  threads_spin = false; // as if somebody else had
+  process.leave(&program);
+  EXPECT_FALSE(threads_spin);
+  threads_spin = before;
 }
 
 TEST(WaitPolicy, IsOneOfThree) {

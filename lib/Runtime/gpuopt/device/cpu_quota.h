@@ -3,10 +3,13 @@
 
 #include "gpuopt/device/plain_numbers.h"
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <limits>
+#include <sched.h>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -74,11 +77,30 @@ inline int threads_within_quota(int threads, double quota) {
   return quota < threads ? std::max(1, int(std::ceil(quota))) : threads;
 }
 
-// Returns how many threads can run at once on the cores that the process may
-// use.
+// Returns how many threads can run at once on the cores that the calling thread
+// may use.
 inline int cores_within_quota() {
-  return threads_within_quota(
-      std::max(1, int(std::thread::hardware_concurrency())), cpu_quota());
+  cpu_set_t allowed;
+  const int cores = sched_getaffinity(0, sizeof allowed, &allowed) == 0
+                        ? CPU_COUNT(&allowed)
+                        : int(std::thread::hardware_concurrency());
+  return threads_within_quota(std::max(1, cores), cpu_quota());
+}
+
+// Returns the number of threads that OMP_NUM_THREADS asks for, the first of its
+// list, or 0 if it is not set or is not understood; OpenMP ignores it then.
+inline int threads_of_environment() {
+  const char *variable = getenv("OMP_NUM_THREADS");
+  if (!variable)
+    return 0;
+  std::string text = variable;
+  text.resize(std::min(text.find(','), text.size()));
+  text.erase(0, text.find_first_not_of(" \t"));
+  text.resize(text.find_last_not_of(" \t") + 1);
+  int threads = 0;
+  const char *const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, threads);
+  return error == std::errc() && stop == end ? std::max(0, threads) : 0;
 }
 
 } // namespace gpuopt

@@ -69,8 +69,9 @@ private:
 // and no more than a container's limit keeps busy.
 inline int default_threads() {
   const int threads = omp_get_max_threads();
-  return getenv("OMP_NUM_THREADS") ? threads
-                                   : threads_within_quota(threads, cpu_quota());
+  return threads_of_environment() > 0
+             ? threads
+             : threads_within_quota(threads, cpu_quota());
 }
 #endif
 
