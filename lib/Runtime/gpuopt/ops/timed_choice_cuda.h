@@ -39,7 +39,7 @@ class TimedResult {
 public:
   // Allocates `bytes` bytes that are zero, with the alignment of `like`.
   TimedResult(Context &ctx, const void *like, size_t bytes)
-      : ctx(ctx), misaligned(reinterpret_cast<uintptr_t>(like) % 16) {
+      : TimedResult(ctx, like) { // from here on, the destructor runs
     if (cudaMalloc(&memory, bytes + misaligned) != cudaSuccess) {
       cudaGetLastError(); // this failure is no later call's
       memory = nullptr;
@@ -62,6 +62,9 @@ public:
   }
 
 private:
+  TimedResult(Context &ctx, const void *like)
+      : ctx(ctx), misaligned(reinterpret_cast<uintptr_t>(like) % 16) {}
+
   Context &ctx;
   size_t misaligned;
   void *memory = nullptr;
