@@ -200,8 +200,9 @@ private:
   }
   uint32_t code_unit() {
     uint32_t value = 0;
-    const auto [stop, error] =
-        std::from_chars(at, std::min(at + 4, end), value, 16);
+    if (end - at < 4)
+      fail();
+    const auto [stop, error] = std::from_chars(at, at + 4, value, 16);
     if (error != std::errc() || stop != at + 4)
       fail();
     at = stop;
