@@ -26,43 +26,66 @@ static bool isLeftOut(StringRef name) {
          name.starts_with("lr-") || name.starts_with("min-lr") ||
          name.starts_with("warmup-") ||
          is_contained({"output-dir", "resume", "max-steps", "num-train-epochs",
-                       "logging-steps", "dump-gradients"},
+                       "logging-steps", "dump-gradients", "checksums-to",
+                       "metric-for-best-model"},
                       name);
+}
+
+/// Returns the name of a flag, without its value, as tables of settings have
+/// it:
+/// "--learning-rate" of "--learning_rate=0.1", "--output-dir" of "-o".
+static std::string flagNameOf(StringRef flag) {
+  std::string name = flag.split('=').first.str();
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name == "-o" ? "--output-dir" : name;
+}
+
+/// Returns the setting that a flag has a value for; null if it has none, or
+/// none is known.
+static const SettingInfo *settingWithValue(StringRef flag) {
+  const SettingInfo *setting =
+      find_setting(StringRef(flagNameOf(flag)).ltrim('-').str());
+  return setting && !setting->field.toggle ? setting : nullptr;
+}
+
+/// Returns how many arguments the first flag takes: a value is part of the
+/// flag, or the argument behind it.
+static size_t sizeOfFirst(ArrayRef<std::string> flags) {
+  StringRef flag = flags.front();
+  bool hasMore = settingWithValue(flag) && !flag.contains('=');
+  return std::min<size_t>(hasMore ? 2 : 1, flags.size());
 }
 
 /// Returns the inputs that `--data INPUT=FILE` names among flags.
 static StringSet<> inputsWithData(ArrayRef<std::string> flags) {
   StringSet<> inputs;
-  for (size_t i = 0; i < flags.size(); ++i) {
+  for (size_t i = 0; i < flags.size(); i += sizeOfFirst(flags.drop_front(i))) {
     StringRef flag = flags[i];
-    if (flag == "--data" && i + 1 < flags.size())
+    if (flagNameOf(flag) != "--data")
+      continue;
+    if (flag.contains('='))
+      inputs.insert(flag.split('=').second.split('=').first);
+    else if (i + 1 < flags.size())
       inputs.insert(StringRef(flags[i + 1]).split('=').first);
-    else if (flag.consume_front("--data="))
-      inputs.insert(flag.split('=').first);
   }
   return inputs;
 }
 
-// A flag's value is part of it, or the argument behind it.
 std::vector<std::string> gpuopt::flagsToRepeat(ArrayRef<std::string> flags,
                                                ArrayRef<std::string> added) {
   std::vector<std::string> kept;
   StringSet<> replaced = inputsWithData(added);
-  for (size_t i = 0; i < flags.size(); ++i) {
-    StringRef flag = flags[i];
-    size_t end = i + 1;
-    if (!flag.contains('=') && end < flags.size() &&
-        !StringRef(flags[end]).starts_with("--"))
-      ++end;
-    StringRef name = flag.split('=').first.ltrim('-');
+  for (; !flags.empty(); flags = flags.drop_front(sizeOfFirst(flags))) {
+    ArrayRef<std::string> first = flags.take_front(sizeOfFirst(flags));
+    std::string flag = flagNameOf(first.front());
+    StringRef name = StringRef(flag).ltrim('-');
     name.consume_front("no-");
     bool isReplaced =
         name == "data" &&
-        any_of(inputsWithData(flags.slice(i, end - i)).keys(),
+        any_of(inputsWithData(first).keys(),
                [&](StringRef input) { return replaced.contains(input); });
     if (!isLeftOut(name) && !isReplaced)
-      kept.insert(kept.end(), flags.begin() + i, flags.begin() + end);
-    i = end - 1;
+      kept.insert(kept.end(), first.begin(), first.end());
   }
   return kept;
 }
@@ -70,9 +93,8 @@ std::vector<std::string> gpuopt::flagsToRepeat(ArrayRef<std::string> flags,
 /// Returns the value of a flag with the file that it names as a whole path:
 /// the trainer runs in another folder than the one that the user is in.
 static std::string withWholePath(StringRef flag, StringRef value) {
-  std::string name = flag.ltrim('-').str();
-  const SettingInfo *setting = find_setting(name);
-  if (name == "output-dir") {
+  const SettingInfo *setting = settingWithValue(flag);
+  if (setting && setting->name == "output-dir") {
     SmallString<256> folder(value);
     sys::fs::make_absolute(folder);
     return folder.str().str();
@@ -96,34 +118,21 @@ std::vector<std::string> gpuopt::withWholePaths(ArrayRef<std::string> flags) {
       continue;
     }
     whole.push_back(flag.str());
-    if (i + 1 < flags.size() && !StringRef(flags[i + 1]).starts_with("--"))
+    if (sizeOfFirst(flags.drop_front(i)) > 1)
       whole.push_back(withWholePath(flag, flags[++i]));
   }
   return whole;
 }
 
-/// Returns the name of a flag, without its value, as tables of settings have
-/// it:
-/// "--learning-rate" of "--learning_rate=0.1", "--output-dir" of "-o".
-static std::string flagNameOf(StringRef flag) {
-  std::string name = flag.split('=').first.str();
-  std::replace(name.begin(), name.end(), '_', '-');
-  return name == "-o" ? "--output-dir" : name;
-}
-
 std::vector<std::string> gpuopt::withoutReplaced(ArrayRef<std::string> flags) {
   std::vector<std::string> kept;
-  for (size_t i = 0; i < flags.size(); ++i) {
-    StringRef flag = flags[i];
-    std::string name = flagNameOf(flag);
-    const SettingInfo *setting = find_setting(StringRef(name).ltrim('-').str());
-    bool hasValue = setting && !setting->field.toggle;
-    size_t end = i + (hasValue && !flag.contains('=') ? 2 : 1);
-    end = std::min(end, flags.size());
-    if (!hasValue || may_repeat(*setting) ||
-        !valueOf(name, flags.drop_front(end)))
-      kept.insert(kept.end(), flags.begin() + i, flags.begin() + end);
-    i = end - 1;
+  while (!flags.empty()) {
+    ArrayRef<std::string> first = flags.take_front(sizeOfFirst(flags));
+    flags = flags.drop_front(first.size());
+    const SettingInfo *setting = settingWithValue(first.front());
+    if (!setting || may_repeat(*setting) ||
+        !valueOf(flagNameOf(first.front()), flags))
+      kept.insert(kept.end(), first.begin(), first.end());
   }
   return kept;
 }

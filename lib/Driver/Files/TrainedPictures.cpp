@@ -7,6 +7,7 @@
 
 #include "Files/TrainedPictures.h"
 
+#include "Commands/ProfileFlags.h"
 #include "Files/JoinPath.h"
 #include "Files/RunFiles.h"
 #include "gpuopt/data/eval_transform.h"
@@ -35,17 +36,7 @@ static std::string folderWith(StringRef folder, StringRef file) {
 
 /// Returns the last value of a flag in a command; empty if it is not given.
 static std::string valueIn(const RunCommand &command, StringRef flag) {
-  std::string value;
-  for (size_t i = 0; i < command.arguments.size(); ++i) {
-    StringRef argument = command.arguments[i];
-    if (!argument.consume_front(flag))
-      continue;
-    if (argument.consume_front("="))
-      value = argument.str();
-    else if (argument.empty() && i + 1 < command.arguments.size())
-      value = command.arguments[i + 1];
-  }
-  return value;
+  return valueOf(flag, command.arguments).value_or("");
 }
 
 static Expected<std::string>

@@ -35,4 +35,29 @@ TEST(ProfileFlags, NamesHaveSeveralSpellings) {
   EXPECT_EQ(valueOf("--seed", {"-o", "a"}), std::nullopt);
 }
 
+TEST(ProfileFlags, WhatIsKeptOfARunIsLeftOut) {
+  EXPECT_EQ(flagsToRepeat({"--save-best", "--metric-for-best-model", "accuracy",
+                           "--eval-metrics=accuracy", "--checksums-to=a.jsonl",
+                           "--checksums_to", "b.jsonl", "--max_steps", "3",
+                           "-o", "out", "--seed=1"},
+                          {}),
+            (Flags{"--seed=1"}));
+}
+
+TEST(ProfileFlags, SwitchesTakeNoValue) {
+  EXPECT_EQ(
+      flagsToRepeat({"--save-best", "-o", "out", "--quiet", "--no-save-best",
+                     "--shuffle", "--data", "x=a.npy", "--data=y=b.npy"},
+                    {"--quiet", "--data", "y=c.npy"}),
+      (Flags{"--quiet", "--shuffle", "--data", "x=a.npy"}));
+  EXPECT_EQ(withWholePaths({"--shuffle", "-o", "/out", "--eval_labels", "/a",
+                            "--output_dir=/b"}),
+            (Flags{"--shuffle", "-o", "/out", "--eval_labels", "/a",
+                   "--output_dir=/b"}));
+  std::vector<std::string> whole =
+      withWholePaths({"-o", "out", "--eval_labels=a.npy"});
+  EXPECT_EQ(whole[1].front(), '/');
+  EXPECT_EQ(whole[2].find("--eval_labels=/"), 0u);
+}
+
 } // namespace
