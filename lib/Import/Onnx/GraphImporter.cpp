@@ -205,13 +205,56 @@ LogicalResult GraphImporter::setTied(InitializerOp op, StringRef json) {
   return success();
 }
 
+/// Fails if an input and the initializer of its name, which is its default
+/// value, are certainly two tensors: importers would drop one of them.
+static LogicalResult checkDefault(const ValueInfoProto &input,
+                                  const TensorProto &initializer,
+                                  const Reporter &reporter) {
+  const auto &tensor = input.type().tensor_type();
+  if (!input.type().has_tensor_type())
+    return success();
+  auto refuse = [&] {
+    return reporter.error()
+           << "input '" << input.name()
+           << "' has the name of an initializer, which is of another ";
+  };
+  if (tensor.elem_type() && tensor.elem_type() != initializer.data_type())
+    return refuse() << "type: " << getDataTypeName(tensor.elem_type())
+                    << " and " << getDataTypeName(initializer.data_type())
+                    << "; give the input another name";
+  bool differs = tensor.has_shape() &&
+                 tensor.shape().dim_size() != initializer.dims_size();
+  for (int i = 0; tensor.has_shape() && !differs && i < initializer.dims_size();
+       ++i)
+    differs = tensor.shape().dim(i).has_dim_value() &&
+              tensor.shape().dim(i).dim_value() != initializer.dims(i);
+  if (!differs)
+    return success();
+  InFlightDiagnostic error = refuse() << "shape: [";
+  llvm::interleaveComma(tensor.shape().dim(), error, [&](const auto &dim) {
+    if (dim.has_dim_value())
+      error << dim.dim_value();
+    else
+      error << (dim.dim_param().empty() ? "?" : dim.dim_param());
+  });
+  error << "] and [";
+  llvm::interleaveComma(initializer.dims(), error);
+  return error << "]; give the input another name";
+}
+
 LogicalResult GraphImporter::importInitializers() {
   LogicalResult result = success();
+  llvm::StringMap<const ValueInfoProto *> inputsByName;
+  for (const ValueInfoProto &input : graph.input())
+    inputsByName[input.name()] = &input;
   for (const auto &sparse : graph.sparse_initializer())
     result = reporter.error() << "initializer '" << sparse.values().name()
                               << "' is sparse, which is not supported";
   for (int i = 0; i < graph.initializer_size(); ++i) {
     const std::string &name = graph.initializer(i).name();
+    if (const ValueInfoProto *input = inputsByName.lookup(name))
+      if (failed(checkDefault(*input, graph.initializer(i), reporter)))
+        result = failure();
     auto mark = constantInitializers.find(name);
     bool isMarked = mark != constantInitializers.end();
     FailureOr<TensorContent> content =
