@@ -17,6 +17,9 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
+#include <filesystem>
+
 using namespace llvm;
 using namespace gpuopt;
 
@@ -29,6 +32,53 @@ static SmallString<256> withoutSeparators(StringRef path) {
   while (target.size() > 1 && sys::path::is_separator(target.back()))
     target.pop_back();
   return target;
+}
+
+/// Returns the folder that a path means, without links and dots: "a/../b" is b
+/// even where there is no a, and what a link leads to is replaced in place of
+/// the link.
+static Expected<std::string> resolved(StringRef path) {
+  namespace fs = std::filesystem;
+  fs::path target = withoutSeparators(path).c_str();
+  std::error_code code;
+  if (fs::is_symlink(target, code) && !fs::exists(target, code))
+    return createStringError("output directory '" + target.string() +
+                             "' is a symbolic link to '" +
+                             fs::read_symlink(target, code).string() +
+                             "', which does not exist; make that folder, or "
+                             "remove the link");
+  fs::path whole = fs::weakly_canonical(fs::absolute(target, code), code);
+  if (!code) // dots behind what does not exist may have hidden a link
+    whole = fs::weakly_canonical(whole, code);
+  if (code)
+    return failure("cannot read", path, code);
+  return withoutSeparators(whole.string()).str().str();
+}
+
+/// Fails if a folder cannot be renamed, or if that would leave this process or
+/// the user's shell in a folder that is removed.
+static Error checkRenamed(StringRef target) {
+  namespace fs = std::filesystem;
+  std::error_code code;
+  fs::path folder = target.str(), current = fs::current_path(code);
+  if (code || !fs::exists(folder, code))
+    return Error::success();
+  auto ends = std::mismatch(folder.begin(), folder.end(), current.begin(),
+                            current.end());
+  if (ends.first == folder.end())
+    return createStringError(
+        "output directory '" + target +
+        "' is replaced as a whole, but is the folder that gpuopt runs in, or "
+        "one above it; run gpuopt from another folder, or choose a new one");
+  sys::fs::UniqueID id, above;
+  if (!sys::fs::getUniqueID(target, id) &&
+      !sys::fs::getUniqueID(sys::path::parent_path(target), above) &&
+      id.getDevice() != above.getDevice())
+    return createStringError("output directory '" + target +
+                             "' is replaced as a whole, but is a mount point, "
+                             "which cannot be; choose a folder in it: '" +
+                             joinPath(target, kProgramFolder) + "'");
+  return Error::success();
 }
 
 /// Fails if new entries cannot be written to the nearest folder above `path`
@@ -94,7 +144,12 @@ static std::vector<std::string> othersIn(StringRef folder) {
 }
 
 Error OutputDirectory::check(StringRef path) {
-  return checkTarget(path, holds_program);
+  Expected<std::string> target = resolved(path);
+  if (!target)
+    return target.takeError();
+  if (Error error = checkTarget(*target, holds_program))
+    return error;
+  return checkRenamed(*target);
 }
 
 Error OutputDirectory::checkResults(StringRef path,
@@ -120,14 +175,16 @@ std::string OutputDirectory::programBelow(StringRef path) {
 Expected<OutputDirectory> OutputDirectory::create(StringRef path) {
   if (Error error = check(path))
     return std::move(error);
-  SmallString<256> target = withoutSeparators(path);
-  if (StringRef parent = sys::path::parent_path(target); !parent.empty())
+  Expected<std::string> target = resolved(path);
+  if (!target)
+    return target.takeError();
+  if (StringRef parent = sys::path::parent_path(*target); !parent.empty())
     if (std::error_code code = sys::fs::create_directories(parent))
       return failure("cannot create", parent, code);
-  auto scratch = ScratchFolder::create(target + ".part");
+  auto scratch = ScratchFolder::create(*target + ".part");
   if (!scratch)
     return scratch.takeError();
-  OutputDirectory directory(target.str().str(), std::move(*scratch));
+  OutputDirectory directory(*target, std::move(*scratch));
   if (std::error_code code = sys::fs::create_directory(directory.files))
     return failure("cannot create", directory.files, code);
   return directory;
@@ -195,9 +252,12 @@ Error OutputDirectory::commit() {
     if (std::error_code code = sys::fs::rename(target, old))
       return failure("cannot replace", target, code);
   if (std::error_code code = sys::fs::rename(files, target)) {
-    if (replaces && sys::fs::rename(old, target))
-      scratch.keep(); // the only copy of the old folder is there
-    return failure("cannot write", target, code);
+    if (!replaces || !sys::fs::rename(old, target))
+      return failure("cannot write", target, code);
+    scratch.keep(); // the only copy of the old folder is there
+    return failure("the earlier files now lie in '" + old +
+                       "', because gpuopt cannot write",
+                   target, code);
   }
   for (const std::string &name : kept)
     if (std::error_code code =
