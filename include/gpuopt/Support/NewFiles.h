@@ -27,13 +27,11 @@ public:
   NewFiles(const NewFiles &) = delete;
   NewFiles &operator=(const NewFiles &) = delete;
   ~NewFiles() {
-    for (Entry &entry : entries)
-      if (entry.file)
-        llvm::consumeError(entry.file->discard());
     if (isPublished)
       return;
     for (const std::string &path : renamed)
       llvm::sys::fs::remove(path);
+    entries.clear(); // which removes files that have not got their names
     for (const std::string &folder : llvm::reverse(folders))
       llvm::sys::fs::remove(folder); // which fails if there is something in it
   }
@@ -50,11 +48,10 @@ public:
       entries.push_back({path.str(), std::nullopt, contents.str()});
       return llvm::Error::success();
     }
-    llvm::Expected<llvm::sys::fs::TempFile> file =
-        llvm::sys::fs::TempFile::create(path + ".tmp-%%%%%%");
+    llvm::Expected<UnfinishedFile> file = UnfinishedFile::create(path);
     if (!file)
       return file.takeError();
-    llvm::raw_fd_ostream stream(file->FD, /*shouldClose=*/false);
+    llvm::raw_fd_ostream stream(file->getDescriptor(), /*shouldClose=*/false);
     entries.push_back({path.str(), std::move(*file), ""});
     stream << contents;
     stream.flush();
@@ -87,9 +84,8 @@ public:
 private:
   struct Entry {
     std::string path;
-    std::optional<llvm::sys::fs::TempFile>
-        file;             ///< None for devices and pipes.
-    std::string contents; ///< Of these alone.
+    std::optional<UnfinishedFile> file; ///< None for devices and pipes.
+    std::string contents;               ///< Of these alone.
   };
 
   std::error_code createFolders(llvm::StringRef folder) {

@@ -8,6 +8,7 @@
 #ifndef GPUOPT_SUPPORT_WRITEFILE_H
 #define GPUOPT_SUPPORT_WRITEFILE_H
 
+#include "gpuopt/Support/UnfinishedFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -29,13 +30,12 @@ inline llvm::Error writeFile(llvm::StringRef path, llvm::StringRef contents) {
     llvm::raw_fd_ostream stream(path, code);
     return code ? llvm::errorCodeToError(code) : writeTo(stream);
   }
-  llvm::Expected<llvm::sys::fs::TempFile> file =
-      llvm::sys::fs::TempFile::create(path + ".tmp-%%%%%%");
+  llvm::Expected<UnfinishedFile> file = UnfinishedFile::create(path);
   if (!file)
     return file.takeError();
-  llvm::raw_fd_ostream stream(file->FD, /*shouldClose=*/false);
+  llvm::raw_fd_ostream stream(file->getDescriptor(), /*shouldClose=*/false);
   if (llvm::Error error = writeTo(stream))
-    return llvm::joinErrors(std::move(error), file->discard());
+    return error;
   return file->keep(path);
 }
 
