@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import secrets
 
 import numpy as np
 
+# The types of elements, in the byte order of the files.
 _DTYPES = {
-    "F64": np.float64,
-    "F32": np.float32,
-    "F16": np.float16,
-    "I64": np.int64,
-    "I32": np.int32,
-    "I16": np.int16,
-    "I8": np.int8,
-    "U8": np.uint8,
-    "BOOL": np.bool_,
+    "F64": np.dtype("<f8"),
+    "F32": np.dtype("<f4"),
+    "F16": np.dtype("<f2"),
+    "I64": np.dtype("<i8"),
+    "I32": np.dtype("<i4"),
+    "I16": np.dtype("<i2"),
+    "I8": np.dtype("i1"),
+    "U64": np.dtype("<u8"),
+    "U32": np.dtype("<u4"),
+    "U16": np.dtype("<u2"),
+    "U8": np.dtype("u1"),
+    "BOOL": np.dtype("?"),
 }
-_NAMES = {np.dtype(dtype): name for name, dtype in _DTYPES.items()}
+_NAMES = {dtype: name for name, dtype in _DTYPES.items()}
 
 
 def read(path: str | os.PathLike) -> dict[str, np.ndarray]:
@@ -59,9 +65,14 @@ def _read(path: str | os.PathLike) -> dict[str, np.ndarray]:
 
 
 def write(path: str | os.PathLike, tensors: dict[str, np.ndarray]) -> None:
-    """Writes `tensors` in the given order; the file appears whole or not at all."""
+    """Writes `tensors` in the given order; the file appears whole or not at all.
+
+    Raises:
+      OSError: the file cannot be written.
+      TypeError: a tensor has elements that the format has no type for.
+    """
     header, offset = {}, 0
-    arrays = {name: np.asarray(array) for name, array in tensors.items()}
+    arrays = {name: _in_order_of_files(name, np.asarray(array)) for name, array in tensors.items()}
     for name, array in arrays.items():
         header[name] = {
             "dtype": _NAMES[array.dtype],
@@ -71,10 +82,24 @@ def write(path: str | os.PathLike, tensors: dict[str, np.ndarray]) -> None:
         offset += array.nbytes
     text = json.dumps(header, ensure_ascii=False).encode()
     text += b" " * (-len(text) % 8)
-    unfinished = os.fspath(path) + ".part"
-    with open(unfinished, "wb") as file:
-        file.write(len(text).to_bytes(8, "little"))
-        file.write(text)
-        for array in arrays.values():
-            file.write(array.tobytes())
-    os.replace(unfinished, path)
+    unfinished = f"{os.fspath(path)}.part-{os.getpid()}-{secrets.token_hex(4)}"  # others may write to the path as well
+    try:
+        with open(unfinished, "xb") as file:
+            file.write(len(text).to_bytes(8, "little"))
+            file.write(text)
+            for array in arrays.values():
+                file.write(array.tobytes())
+        os.replace(unfinished, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.remove(unfinished)
+        raise
+
+
+def _in_order_of_files(name: str, array: np.ndarray) -> np.ndarray:
+    """The array with the byte order of the files."""
+    dtype = array.dtype.newbyteorder("<")
+    if dtype not in _NAMES:
+        raise TypeError(f"'{name}' has elements of type {array.dtype}, but a safetensors file takes "
+                        f"{', '.join(str(known) for known in _NAMES)}")
+    return array.astype(dtype, copy=False)
