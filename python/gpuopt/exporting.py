@@ -58,8 +58,9 @@ def export(
       path: where to write. Weights lie in the same file up to 2 GB, beyond
         that in ``path`` + ``.data``.
       input_names: names of the graph's inputs; the forward's parameter names
-        unless given.
-      output_names: names of the graph's outputs.
+        unless given. The module's parameters and buffers have names in the same
+        graph, so those of inputs and outputs must be others.
+      output_names: names of the graph's outputs, the first ones if there are more.
       symbolic_batch: makes the first dimension of every input that has one
         the symbolic dimension ``batch``, so that ``--batch-size`` can set it.
         A warning says where the forward computes for the example's size
@@ -69,7 +70,9 @@ def export(
     Raises:
       TypeError: ``module`` is no module, or an example input no tensor.
       TypeError, ValueError: ``input_names`` does not fit the example inputs,
-        or their first dimensions cannot be one batch.
+        or their first dimensions cannot be one batch; ``output_names`` does not
+        fit the outputs; one of these names is that of a parameter or a buffer,
+        or of an input and an output; or ``opset`` is below 18.
     """
     import torch
 
@@ -79,17 +82,22 @@ def export(
     if isinstance(example_inputs, (torch.Tensor, np.ndarray)):
         example_inputs = (example_inputs,)
     example_inputs = tuple(example_inputs)
+    _check_opset(opset)
+    output_names = _output_names(output_names)
+    names_of_forward = input_names is None
     input_names = _input_names(module, example_inputs, input_names)
+    _check_names(module, input_names, output_names, names_of_forward)
     dynamic_shapes = _batch_of_inputs(module, example_inputs, input_names) if symbolic_batch else None
     _warn_of_evaluation_mode(module)
     program = _export_program(
         module,
         example_inputs,
         input_names=list(input_names),
-        output_names=list(output_names) if output_names else None,
+        output_names=output_names or None,
         opset_version=opset,
         dynamic_shapes=dynamic_shapes,
     )
+    _check_outputs(program.model, output_names)
     _warn_of_changed_buffers(program.exported_program)
     if symbolic_batch:
         _warn_of_fixed_batch(program.model)
@@ -99,6 +107,7 @@ def export(
     _stop_gradients(program.model, _stopped_gradients(program.exported_program, module))
     _note_padding(program.model, _padding_rows(program.exported_program))
     _activate_dropout(program.model)
+    _separate_values(program.model)
     size = sum(tensor.numel() * tensor.element_size() for tensor in module.state_dict().values())
     program.save(path, external_data=size > _LARGEST_INLINE_BYTES)
 
@@ -265,6 +274,67 @@ def _input_names(module: Any, example_inputs: Sequence[Any], names: Sequence[str
     return list(names)
 
 
+def _output_names(names: Sequence[str] | None) -> list[str]:
+    if names is None:
+        return []
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise TypeError(f"output_names must be a list of names, but is {names!r}")
+    if len(set(names)) != len(names):
+        raise ValueError(f"output_names must be different names, but is {list(names)}")
+    return list(names)
+
+
+def _check_opset(opset: int) -> None:
+    if opset < 18:
+        raise ValueError(f"opset must be 18 or later, but is {opset}: PyTorch's exporter has no operators of earlier versions")
+
+
+def _check_names(module: Any, inputs: Sequence[str], outputs: Sequence[str], names_of_forward: bool) -> None:
+    """All values of a graph have names of their own: PyTorch's exporter would take an input for the weight of its name."""
+    parameters = dict(module.named_parameters(remove_duplicate=False))
+    buffers = dict(module.named_buffers(remove_duplicate=False))
+    for flag, names in (("input_names", inputs), ("output_names", outputs)):
+        for name in names:
+            if name not in parameters and name not in buffers:
+                continue
+            kind = "parameter" if name in parameters else "buffer"
+            if flag == "input_names" and names_of_forward:
+                raise ValueError(f"the argument '{name}' of the forward has the name of a {kind} of the module, and both would be "
+                                 f"'{name}' in the graph: name the inputs by input_names=, in place of {list(inputs)}")
+            raise ValueError(f"{flag} has '{name}', which is the name of a {kind} of the module, and both would be '{name}' in the "
+                             "graph: choose another name")
+    for name in outputs:
+        if name in inputs:
+            remedy = "name the inputs by input_names=, or choose another name" if names_of_forward else "choose another name"
+            raise ValueError(f"output_names has '{name}', which is the name of an input: {remedy}")
+
+
+def _check_outputs(model: Any, names: Sequence[str]) -> None:
+    count = len(model.graph.outputs)
+    if len(names) > count:
+        raise ValueError(f"output_names has {len(names)} names, but the module has {count} output{'s' if count > 1 else ''}: leave "
+                         f"out {', '.join(map(repr, names[count:]))}")
+
+
+def _separate_values(model: Any) -> None:
+    """Gives values inside of the graph other names than those of its inputs, weights and outputs, which the exporter does
+    not compare with the names that it is given."""
+    graph = model.graph
+    kept = [*graph.inputs, *graph.initializers.values(), *graph.outputs]
+    taken = {value.name for value in kept}
+    fixed = {id(value) for value in kept}
+    for node in graph:
+        for value in node.outputs:
+            if id(value) in fixed or not value.name:
+                continue
+            name, count = value.name, 1
+            while name in taken:
+                name, count = f"{value.name}_{count}", count + 1
+            taken.add(name)
+            if name != value.name:
+                value.name = name
+
+
 def _name_nodes(model: Any) -> None:
     """Names each node after the submodule that it comes from, as the exporter
     has noted: ``node_addmm_2`` becomes ``h.0.mlp.c_fc/addmm_2``."""
@@ -372,7 +442,7 @@ def _activate_dropout(model: Any) -> None:
                 node.replace_input_with(2, training.outputs[0])
 
 
-def _weights_file(path: str | os.PathLike) -> str | os.PathLike:
+def weights_file(path: str | os.PathLike) -> str | os.PathLike:
     """The file of weights that a path stands for, which may be that of a folder."""
     if not os.path.isdir(path):
         return path
@@ -399,30 +469,23 @@ def load_weights(module: Any, path: str | os.PathLike, strict: bool = True) -> N
       FileNotFoundError: there is no such file, or none in the folder.
       KeyError: a parameter of the module is not in the file, and ``strict``.
       ValueError: a tensor has another shape than the module's, or the file is
-        not a safetensors file.
+        not a safetensors file. Nothing has been copied if there is an error.
     """
     import torch
 
     from gpuopt import safetensors
 
-    path = _weights_file(path)
+    path = weights_file(path)
     weights = safetensors.read(path)
-    found = set()
     targets = [
         *module.named_parameters(remove_duplicate=False),
         *module.named_buffers(remove_duplicate=False),
     ]
-    with torch.no_grad():
-        for name, tensor in targets:
-            if name not in weights:
-                continue
-            value = torch.from_numpy(weights[name].copy())
-            if value.shape != tensor.shape:
-                raise ValueError(
-                    f"{name} has shape {tuple(value.shape)} in {path}, but {tuple(tensor.shape)} in the module"
-                )
-            tensor.copy_(value)
-            found.add(id(tensor))
+    given = [(name, tensor) for name, tensor in targets if name in weights]
+    for name, tensor in given:
+        if weights[name].shape != tuple(tensor.shape):
+            raise ValueError(f"{name} has shape {weights[name].shape} in {path}, but {tuple(tensor.shape)} in the module")
+    found = {id(tensor) for _, tensor in given}
     missing = [name for name, tensor in module.named_parameters() if id(tensor) not in found]
     if missing and strict:
         names = {name for name, _ in targets}
@@ -434,3 +497,6 @@ def load_weights(module: Any, path: str | os.PathLike, strict: bool = True) -> N
             "pass the module that was exported, not one that wraps it or another one"
         )
         raise KeyError(f"{path} lacks {', '.join(missing)}; a parameter that the forward never reads is not exported: {remedy}")
+    with torch.no_grad():
+        for name, tensor in given:
+            tensor.copy_(torch.from_numpy(weights[name].copy()))

@@ -415,6 +415,36 @@ def test_weights_of_a_folder(tmp_path):
             np.testing.assert_array_equal(module.get_parameter(name).detach().numpy(), value)
 
 
+def test_weights_are_copied_all_or_none(tmp_path):
+    module = make_module()
+    weights = {name: value.detach().numpy() + 1 for name, value in module.named_parameters()}
+    last = list(weights)[-1]
+    safetensors.write(tmp_path / "weights", {**weights, last: np.zeros((9, 9), np.float32)})
+    before = {name: value.detach().clone() for name, value in module.named_parameters()}
+    with pytest.raises(ValueError, match=re.escape(f"{last} has shape (9, 9)")):
+        gpuopt.load_weights(module, tmp_path / "weights")
+    assert all(torch.equal(value, before[name]) for name, value in module.named_parameters())
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "i8", "i4", "i2", "i1", "u8", "u4", "u2", "u1", "?"])
+def test_safetensors_of_each_type(dtype, tmp_path):
+    for order in "<>":
+        array = np.arange(4).astype(order + dtype)
+        safetensors.write(tmp_path / "weights", {"a": array})
+        [found] = safetensors.read(tmp_path / "weights").values()
+        assert found.dtype == np.dtype("<" + dtype)
+        np.testing.assert_array_equal(found, array)
+
+
+def test_safetensors_leave_nothing_unfinished(tmp_path):
+    with pytest.raises(TypeError, match="'a' has elements of type complex64, but a safetensors file takes float64, float32"):
+        safetensors.write(tmp_path / "weights", {"a": np.zeros(2, np.complex64)})
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(OSError):
+        safetensors.write(tmp_path / "folder", {"a": np.zeros(2, np.float32)})
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+
 def test_weights_that_the_file_lacks(tmp_path):
     module = make_module()
     module.unread = torch.nn.Linear(2, 2)

@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import onnx_ir
+import onnxruntime
 import pytest
 import torch
 import torch.nn.functional as F
@@ -209,6 +210,53 @@ def test_inputs_that_have_no_batch_in_common(inputs, error, message, tmp_path):
 def test_what_is_no_module(tmp_path):
     with pytest.raises(TypeError, match="module must be a torch.nn.Module, but is a OrderedDict"):
         gpuopt.export(Scaled().state_dict(), torch.zeros(2, 4), tmp_path / "model.onnx")
+
+
+class Scale(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.full((4,), 3.0))
+        self.register_buffer("table", torch.arange(4.0))
+        self.layer = nn.Linear(4, 3)
+
+    def forward(self, x, scale):
+        return self.layer(x * self.scale + scale + self.table)
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    ({}, "the argument 'scale' of the forward has the name of a parameter of the module, and both would be 'scale' in the graph: "
+     r"name the inputs by input_names=, in place of \['x', 'scale'\]"),
+    (dict(input_names=["x", "table"]), "input_names has 'table', which is the name of a buffer of the module, and both would be "
+     "'table' in the graph: choose another name"),
+    (dict(input_names=["x", "y"], output_names=["layer.weight"]),
+     "output_names has 'layer.weight', which is the name of a parameter of the module"),
+    (dict(input_names=["x", "y"], output_names=["y"]), "output_names has 'y', which is the name of an input: choose another name"),
+    (dict(input_names=["x", "y"], output_names=["a", "a"]), "output_names must be different names, but is "),
+    (dict(input_names=["x", "y"], output_names=["a", "b"]), "output_names has 2 names, but the module has 1 output: leave out 'b'"),
+    (dict(input_names=["x", "y"], opset=17), "opset must be 18 or later, but is 17"),
+])
+def test_names_that_collide(options, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        gpuopt.export(Scale(), (torch.ones(2, 4), torch.zeros(2, 4)), tmp_path / "model.onnx", **options)
+    assert not (tmp_path / "model.onnx").exists()
+
+
+def test_output_names_are_a_list(tmp_path):
+    with pytest.raises(TypeError, match="output_names must be a list of names, but is 'logits'"):
+        gpuopt.export(nn.Linear(4, 3), torch.ones(2, 4), tmp_path / "model.onnx", output_names="logits")
+
+
+@pytest.mark.parametrize("options", [dict(input_names=["linear"]), dict(output_names=["linear"]), dict(output_names=["relu"])])
+def test_values_inside_give_way(options, tmp_path):
+    """The exporter calls them linear, relu and linear_1."""
+    torch.manual_seed(1)
+    module, x = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 3)), torch.randn(2, 4)
+    gpuopt.export(module, x, tmp_path / "model.onnx", **options)
+    session = onnxruntime.InferenceSession(str(tmp_path / "model.onnx"), providers=["CPUExecutionProvider"])
+    [y] = session.run(None, {session.get_inputs()[0].name: x.numpy()})
+    np.testing.assert_allclose(y, module(x).detach().numpy(), rtol=1e-5, atol=1e-6)
+    given = [*options.get("input_names", []), *options.get("output_names", [])]
+    assert [value.name for value in (*session.get_inputs(), *session.get_outputs()) if value.name in given] == given
 
 
 class Stopping(nn.Module):
