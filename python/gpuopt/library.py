@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import fcntl
+import hashlib
 import math
 import os
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any, Sequence
@@ -194,7 +196,9 @@ def _cores() -> int:
 
 
 def build_library(program: Path, options: Sequence[str] = ()) -> Path:
-    """Builds what is not built yet, with CMake; returns the library.
+    """Builds what is not built yet, with CMake; returns the library, whose name
+    is another one for other contents: ``dlopen`` gives a process the library
+    that it has loaded before under the same name, whatever the file is now.
 
     Raises:
       DriverError: it cannot be built.
@@ -204,9 +208,45 @@ def build_library(program: Path, options: Sequence[str] = ()) -> Path:
     build.mkdir(exist_ok=True)
     with open(build / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # two processes must not build at once
+        _forget_other_folder(program, build)
         _execute(["cmake", "-S", program, "-B", build, "-DBUILD_SHARED_LIBS=ON", *_object_cache(), *options])
         _execute(["cmake", "--build", build, "--target", "program", "--parallel", str(_cores())])
-    return build / _LIBRARY
+        return _under_own_name(build / _LIBRARY)
+
+
+def _forget_other_folder(program: Path, build: Path) -> None:
+    """Removes a build of a folder that was moved or copied to ``program``: CMake
+    refuses to go on with it."""
+    try:
+        cache = (build / "CMakeCache.txt").read_text(errors="replace")
+    except FileNotFoundError:
+        return
+    lines = [line for line in cache.splitlines() if line.startswith(("CMAKE_HOME_DIRECTORY:", "CMAKE_CACHEFILE_DIR:"))]
+    if all(Path(line.partition("=")[2]) in (program, build) for line in lines):
+        return
+    for entry in build.iterdir():
+        if entry.name == "lock":
+            continue
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()
+
+
+def _under_own_name(library: Path) -> Path:
+    """A copy of a library whose name tells its contents; earlier copies are
+    removed, which does not disturb programs that have loaded them."""
+    contents = library.read_bytes()
+    name = f"{library.stem}-{hashlib.sha256(contents).hexdigest()[:16]}"
+    copy = library.with_name(name + library.suffix)
+    if not copy.exists():
+        unfinished = library.with_name(name + ".part")
+        unfinished.write_bytes(contents)
+        unfinished.replace(copy)
+    for earlier in library.parent.glob(f"{library.stem}-*{library.suffix}"):
+        if earlier != copy:
+            earlier.unlink()
+    return copy
 
 
 def _execute(command: list[Any]) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from gpuopt import dlpack
 from gpuopt.driver import arguments
+from gpuopt.exporting import weights_file
 from gpuopt.library import (
     DEVICE, HOST, INPUTS, OUTPUTS, ROLES, STATES, TYPES, Library, Options, ProgramInfo, StepInfo, Tensor, TensorInfo,
     build_library, program_folder,
@@ -57,7 +58,9 @@ def load(
     Args:
       folder: what ``compile`` has written, or the results of ``train``, whose
         weights the program then begins with.
-      weights: a safetensors file to begin with in their place.
+      weights: a safetensors file to begin with in their place, or the folder of
+        a run or a checkpoint that has a ``model.safetensors``. ``Program.load``
+        takes the optimizer's state of a checkpoint as well.
       device: the number of the GPU, of a CUDA program.
       num_threads: of a program of target host; 0: as many as there are cores.
       cmake_options: what CMake is given, as ``["-DCMAKE_CXX_COMPILER=clang++"]``.
@@ -65,15 +68,34 @@ def load(
         ``max_steps``, ``seed``, ``max_grad_norm``, ... (docs/settings.md).
 
     Raises:
-      FileNotFoundError: the folder has no program.
+      FileNotFoundError: the folder has no program, or is that of a training that
+        has not written its weights; or ``weights`` is a folder without any.
       DriverError: its library cannot be built.
       ValueError: a setting does not fit the program.
     """
     program = program_folder(folder)
-    results = Path(folder) / "model.safetensors"
-    if weights is None and results.exists():
-        weights = results
-    return Program(build_library(program, cmake_options), weights or program / "model.safetensors", device, num_threads, settings)
+    weights = _first_weights(Path(folder), program) if weights is None else weights_file(weights)
+    return Program(build_library(program, cmake_options), weights, device, num_threads, settings)
+
+
+def _first_weights(folder: Path, program: Path) -> Path:
+    """The weights that a folder begins with: of a training those that it has
+    learnt, and never those that its program was compiled with."""
+    results = folder / "model.safetensors"
+    if results.exists() or program == folder:
+        return results
+    checkpoints = _finished_checkpoints(folder)
+    raise FileNotFoundError(
+        f"'{folder}' has no model.safetensors, which a run writes at its end; " +
+        (f"give its last checkpoint, weights='{checkpoints[-1]}'" if checkpoints else
+         f"it has no checkpoints, either, which save_steps has a run write; weights='{program / 'model.safetensors'}' are those "
+         "that it began with"))
+
+
+def _finished_checkpoints(folder: Path) -> list[Path]:
+    """The checkpoints of a run that are whole, the last step last."""
+    found = [path.parent for path in folder.glob("checkpoint-*/checksums.txt") if path.parent.name.removeprefix("checkpoint-").isdigit()]
+    return sorted(found, key=lambda path: int(path.name.removeprefix("checkpoint-")))
 
 
 def _settings(settings: Mapping[str, Any]) -> list[bytes]:

@@ -225,6 +225,50 @@ def test_results_of_training_are_loaded(folder, trained, tmp_path):
         gpuopt.load(tmp_path)
 
 
+def test_a_run_without_weights_does_not_begin_anew(folder, trained, tmp_path):
+    """Its program has those that the training began with, which nobody means who names a run."""
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "program").symlink_to(folder)
+    for name in ("checkpoint-2", "checkpoint-10", "checkpoint-12", "checkpoint-last"):
+        shutil.copytree(trained[1] / "out", run / name)
+        if name != "checkpoint-12":  # which was not finished
+            (run / name / "checksums.txt").touch()
+    with pytest.raises(FileNotFoundError, match="run' has no model.safetensors, which a run writes at its end; give its last checkpoint, "
+                       "weights='.*run/checkpoint-10'$"):
+        gpuopt.load(run)
+    with gpuopt.load(run, weights=run / "checkpoint-10") as program:
+        state = program.state_dict()
+    for name, value in safetensors.read(run / "checkpoint-10" / "model.safetensors").items():
+        assert np.array_equal(state[name], value)
+    for checkpoint in run.glob("checkpoint-*"):
+        shutil.rmtree(checkpoint)
+    with pytest.raises(FileNotFoundError, match="it has no checkpoints, either, which save_steps has a run write; "
+                       "weights='.*program/model.safetensors' are those that it began with"):
+        gpuopt.load(run)
+
+
+QUICK = [f"-DCMAKE_CXX_FLAGS_RELEASE={OPTIMIZATION_FOR_ONE_STEP}"]
+
+
+def test_a_program_that_was_compiled_again_is_the_new_one(model, tmp_path):
+    """A process has the library of the earlier program under the same path."""
+    for size in (2, 3):
+        gpuopt.compile(model, tmp_path / "program", target="host", batch_size=size, inference=True)
+        with gpuopt.load(tmp_path / "program", cmake_options=QUICK) as program:
+            assert program.batch_size == size
+            assert program.forward(x=np.zeros((size, 6), np.float32))["logits"].shape == (size, 4)
+    assert len(list((tmp_path / "program" / "build-library").glob("libprogram-*"))) == 1
+
+
+def test_a_folder_may_be_moved_and_copied(forward_folder, tmp_path):
+    """CMake goes on with a build in the folder alone in which it began."""
+    shutil.copytree(forward_folder, tmp_path / "copy")
+    (tmp_path / "copy").rename(tmp_path / "moved")
+    with gpuopt.load(tmp_path / "moved", cmake_options=QUICK) as program:
+        assert program.batch_size == BATCH
+
+
 def test_python_takes_what_is_an_array(folder):
     x, labels = batch(0)
     with gpuopt.load(folder) as program:
