@@ -16,6 +16,8 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/StringSaver.h"
 
+#include <type_traits>
+
 namespace gpuopt {
 
 /// A cl::opt whose value is checked before LLVM reads it: LLVM reports what it
@@ -36,10 +38,21 @@ public:
     if (!std::is_same_v<T, bool> && this->getNumOccurrences() > 0)
       noteReplaced(name, given, text);
     given = text.str();
-    return llvm::cl::opt<T>::addOccurrence(position, name, text, isMulti);
+    return llvm::cl::opt<T>::addOccurrence(position, name, forLlvm(text),
+                                           isMulti);
   }
 
 private:
+  /// Returns an integer without leading zeros, with which LLVM would read it as
+  /// an octal one.
+  static std::string forLlvm(llvm::StringRef text) {
+    if (!std::is_integral_v<T> || std::is_same_v<T, bool>)
+      return text.str();
+    llvm::StringRef sign = text.take_while([](char c) { return c == '-'; }),
+                    digits = text.drop_front(sign.size()).ltrim('0');
+    return (sign + (digits.empty() ? "0" : digits)).str();
+  }
+
   std::string given; ///< The text of the last occurrence.
 };
 

@@ -155,12 +155,12 @@ StringRef gpuopt::whatIsNeeded<double>(StringRef text) {
 template <>
 StringRef gpuopt::whatIsNeeded<int64_t>(StringRef text) {
   int64_t number;
-  return text.getAsInteger(0, number) ? "a whole number of 64 bits" : "";
+  return text.getAsInteger(10, number) ? "a whole number of 64 bits" : "";
 }
 template <>
 StringRef gpuopt::whatIsNeeded<uint64_t>(StringRef text) {
   uint64_t number;
-  return text.getAsInteger(0, number)
+  return text.getAsInteger(10, number)
              ? "a whole number of 64 bits without a sign"
              : "";
 }

@@ -150,7 +150,7 @@ static void declareIntegerOrWord(SettingFlag &flag) {
     if (text == StringRef(field.word))
       settings.*field.integer = field.value_of_word;
     else
-      text.getAsInteger(0, settings.*field.integer);
+      text.getAsInteger(10, settings.*field.integer);
   };
 }
 
