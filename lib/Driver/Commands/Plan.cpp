@@ -268,6 +268,10 @@ static llvm::Error checkFiles(const DriverOptions &options) {
       inputs.push_back(constant.file);
     llvm::Error error = checkOutput(file, inputs);
     if (!error)
+      error = checkReplaced(file, flag == "html"   ? StringRef(".html")
+                                  : isPickle(file) ? ".pickle"
+                                                   : ".json");
+    if (!error)
       return error;
     return llvm::createStringError("--" + flag + ": " +
                                    llvm::toString(std::move(error)));

@@ -45,8 +45,11 @@ Expected<CalibrateOptions> gpuopt::collectCalibrate() {
     return createStringError(errorOf(*find_compile_setting("target"), name));
   options.file = deviceFile;
   options.force = force;
-  if (!options.file.empty())
+  if (!options.file.empty()) {
     if (Error error = checkOutput(options.file, {}))
       return std::move(error);
+    if (Error error = checkReplaced(options.file, ".json"))
+      return std::move(error);
+  }
   return options;
 }

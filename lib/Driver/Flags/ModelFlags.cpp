@@ -18,6 +18,7 @@
 #include "Flags/Notes.h"
 #include "Flags/SettingFlags.h"
 #include "gpuopt/Target/Cxx/PlanVersion.h"
+#include "gpuopt/settings/output_files.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_names.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MathExtras.h"
@@ -187,6 +188,10 @@ Error gpuopt::checkModelExists() {
 
 Error gpuopt::collectModel(DriverOptions &options) {
   options.model = model;
+  if (std::string error =
+          replaced_input_error(options.emission.settings, {options.model}, "");
+      !error.empty())
+    return createStringError(error);
   if (predictCommand())
     if (Error error = collectPredicted(options))
       return error;

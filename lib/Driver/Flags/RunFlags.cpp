@@ -177,11 +177,25 @@ static Error checkTogether(const TrainingSettings &settings,
   return Error::success();
 }
 
+/// Returns the weights of a run that --init-from names, and the files of
+/// --data.
+static std::vector<std::string> filesRead(const TrainingSettings &settings) {
+  std::vector<std::string> files{weights_at(settings.init_from)};
+  for (const std::vector<std::string> *list : {&data, &evalData})
+    for (StringRef value : *list)
+      files.push_back(value.split('=').second.str());
+  return files;
+}
+
 Error gpuopt::collectRun(DriverOptions &options) {
   const TrainingSettings &settings = options.emission.settings;
   if (Error error = checkTogether(settings, options.emission))
     return error;
   if (std::string error = unwritable_error(settings, options.outputDir, "");
+      !error.empty())
+    return createStringError(error);
+  if (std::string error =
+          replaced_input_error(settings, filesRead(settings), "");
       !error.empty())
     return createStringError(error);
   if ((trainCommand() || predictCommand()) && !options.compileTo)

@@ -7,6 +7,10 @@
 #include "gpuopt/device/missing_path.h"
 #include "gpuopt/settings/settings_table.h"
 
+#include <filesystem>
+#include <string>
+#include <vector>
+
 namespace gpuopt {
 
 namespace detail {
@@ -25,6 +29,28 @@ inline constexpr OutputFile kOutputFiles[] = {
 };
 
 } // namespace detail
+
+// Returns which of these files of a run is also one of those that are read:
+// "--checksums-to: 'labels.npy' is read, ..."; empty if none is. `inputs` are
+// the files that TrainingSettings does not have.
+inline std::string replaced_input_error(const TrainingSettings &s,
+                                        std::vector<std::string> inputs,
+                                        const std::string &quote) {
+  inputs.insert(inputs.end(), {s.labels, s.eval_labels, s.tokens, s.eval_tokens,
+                               s.weights, s.init_from});
+  for (const detail::OutputFile &file : detail::kOutputFiles)
+    for (const std::string &input : inputs) {
+      const std::string &path = s.*file.path;
+      std::error_code code;
+      // FILE.npz:NAME is a part of a file.
+      for (const std::string &read : {input, input.substr(0, input.rfind(':'))})
+        if (std::filesystem::is_regular_file(path, code) &&
+            std::filesystem::equivalent(path, read, code))
+          return quote + "--" + file.flag + quote + ": '" + path +
+                 "' is read, and must not be overwritten; choose another file";
+    }
+  return "";
+}
 
 // Returns which of these files of a run cannot be written: "--checksums-to:
 // cannot write ..."; empty if all can. `quote` is put around the flag.

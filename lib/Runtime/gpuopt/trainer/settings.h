@@ -350,6 +350,13 @@ inline void check_paths(const Settings &s) {
   if (const std::string why = unwritable_error(s, s.output_dir, "'");
       !why.empty())
     throw Error(why);
+  std::vector<std::string> inputs;
+  for (const DataFlags *data : {&s.train, &s.eval})
+    for (const auto &[input, path] : data->files)
+      inputs.push_back(path);
+  if (const std::string why = replaced_input_error(s, inputs, "'");
+      !why.empty())
+    throw Error(why);
 }
 // Finds the weights that --init-from names, maybe by the folder of a run.
 inline void find_init_weights(Settings &s) {
