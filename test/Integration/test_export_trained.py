@@ -88,7 +88,7 @@ def test_has_the_loss_of_the_trainer(trained, files, tmp_path):
 
 @pytest.mark.parametrize("values", ["external", "typed"])
 def test_however_the_file_has_the_weights(trained, files, tmp_path, values):
-    """In a file beside the model, which has the same name beside the result, or as lists of numbers."""
+    """In a file beside the model, which is named after the result, or as lists of numbers."""
     trainer, loss = trained
     source, target = tmp_path / "source", tmp_path / "target"
     (source / "weights").mkdir(parents=True)
@@ -105,15 +105,62 @@ def test_however_the_file_has_the_weights(trained, files, tmp_path, values):
         onnx.save(model, source / "m.onnx")
     process = export(trainer.folder / "run", target / "m.onnx", "--model", source / "m.onnx")
     assert process.returncode == 0, process.stderr
-    assert (target / "weights" / "all.bin").exists() == (values == "external")
+    assert (target / "m.onnx.data").exists() == (values == "external")
     assert loss_of(target / "m.onnx", files) == pytest.approx(loss, abs=1e-5)
     if values == "external":
-        before = (source / "weights" / "all.bin").read_bytes()
-        process = export(trainer.folder / "run", source / "trained.onnx", "--model", source / "m.onnx")
+        before, kept = (source / "weights" / "all.bin").read_bytes(), (target / "m.onnx.data").read_bytes()
+        (target / "first.onnx.data").write_bytes(b"mine")
+        process = export(trainer.folder / "run", target / "first.onnx", "--model", source / "m.onnx")
+        assert process.returncode == 1 and "first.onnx.data', which exists, but is of no '" in process.stderr
+        assert (target / "first.onnx.data").read_bytes() == b"mine" and not (target / "first.onnx").exists()
+        # Neither the model's weights nor those of the first result are replaced.
+        for other in (source / "trained.onnx", target / "second.onnx"):
+            process = export(trainer.folder / "run" / "checkpoint-20", other, "--model", source / "m.onnx")
+            assert process.returncode == 0, process.stderr
+        assert (source / "weights" / "all.bin").read_bytes() == before
+        assert (target / "m.onnx.data").read_bytes() == kept != (target / "second.onnx.data").read_bytes()
+        onnx.save(onnx.load(source / "m.onnx"), source / "n.onnx", save_as_external_data=True, location="t.onnx.data", size_threshold=0)
+        process = export(trainer.folder / "run", source / "t.onnx", "--model", source / "n.onnx")
         assert process.returncode == 1
-        message = "m.onnx: has elements in 'weights/all.bin' beside it, which would be replaced: write to a file in another folder"
-        assert message in process.stderr
-        assert (source / "weights" / "all.bin").read_bytes() == before and not (source / "trained.onnx").exists()
+        assert "n.onnx: has elements in '" in process.stderr
+        assert "t.onnx.data', which would be replaced: write to a file of another name" in process.stderr
+
+
+def external(name, path, offset, shape):
+    tensor = onnx.TensorProto(name=name, data_type=onnx.TensorProto.FLOAT, dims=shape, data_location=onnx.TensorProto.EXTERNAL)
+    for key, value in (("location", path), ("offset", offset), ("length", 4 * int(np.prod(shape)))):
+        tensor.external_data.add(key=key, value=str(value))
+    return tensor
+
+
+def test_tensors_that_share_elements_of_a_file(tmp_path):
+    """They share them no more if the new elements of one are others; a second file has a name of its own."""
+    folder = tmp_path / "source"
+    folder.mkdir()
+    for name in ("a.bin", "b.bin"):
+        np.arange(16, dtype=np.float32).tofile(folder / name)
+    tensors = [external("first", "a.bin", 0, [4]), external("second", "./a.bin", 0, [4]), external("kept", "a.bin", 0, [4]),
+               external("alone", "a.bin", 32, [4]), external("half", "a.bin", 40, [2]), external("other", "b.bin", 16, [4])]
+    constant = onnx.helper.make_node("Constant", [], ["constant"], value=external("constant", "b.bin", 48, [4]))
+    names = [tensor.name for tensor in tensors if tensor.name != "half"]
+    sum_of_all = onnx.helper.make_node("Sum", ["x", *names, "constant"], ["y"])
+    graph = onnx.helper.make_graph(
+        [constant, sum_of_all], "graph", [onnx.helper.make_tensor_value_info("x", 1, [4])],
+        [onnx.helper.make_tensor_value_info("y", 1, [4])], tensors)
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 18)], ir_version=9)
+    (folder / "m.onnx").write_bytes(model.SerializeToString())
+    new = {name: np.full(4, number, np.float32) for number, name in enumerate(("first", "second", "alone"))}
+    safetensors.write(tmp_path / "new.safetensors", new)
+    process = export(tmp_path / "new.safetensors", tmp_path / "n.onnx", "--model", folder / "m.onnx")
+    assert process.returncode == 0, process.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["n.onnx", "n.onnx.data", "n.onnx.data.2", "new.safetensors", "source"]
+    written = onnx.load(tmp_path / "n.onnx")
+    found = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in written.graph.initializer}
+    expected = {"kept": np.arange(4), "half": np.arange(10, 12), "other": np.arange(4, 8), **new}
+    for name, value in expected.items():
+        np.testing.assert_array_equal(found[name], value, err_msg=name)
+    [value] = written.graph.node[0].attribute
+    np.testing.assert_array_equal(onnx.numpy_helper.to_array(value.t), np.arange(12, 16))
 
 
 def test_errors(trained, tmp_path):

@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // The model is written again as it was read, with raw data in place of elements
-// that are new. Files beside the model are copied, with the new elements where
-// the old ones were.
+// that are new. Files beside the model are copied to files that are named after
+// the new model, with the new elements where the old ones were, or at the end
+// where another tensor has the old ones as well.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,9 +21,8 @@
 #include "Tensors.h"
 #include "gpuopt/Support/NewFiles.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Path.h"
-
-#include <map>
 
 using namespace mlir;
 using namespace gpuopt;
@@ -40,6 +40,10 @@ public:
 
   LogicalResult run(Check isComplete, AllNames tellNames) {
     collectInitializers(*model.mutable_graph());
+    collectAttributes(*model.mutable_graph());
+    for (proto::FunctionProto &function : *model.mutable_functions())
+      for (proto::NodeProto &node : *function.mutable_node())
+        collectAttributes(node);
     std::vector<std::string> names;
     for (const TensorProto *tensor : initializers)
       names.push_back(tensor->name());
@@ -52,8 +56,11 @@ public:
       return reporter.error() << "has none of the weights";
     if (failed(isComplete()))
       return failure();
-    for (auto &[to, copy] : copies)
-      if (failed(addCopy(to, copy)))
+    for (TensorProto *tensor : attributes)
+      if (failed(copyAttribute(*tensor)))
+        return failure();
+    for (Copy &copy : copies)
+      if (failed(addCopy(copy)))
         return failure();
     std::string bytes;
     if (!model.SerializeToString(&bytes))
@@ -66,10 +73,19 @@ public:
   }
 
 private:
-  /// The bytes of a file beside the model, and what is new in it by offset.
+  /// The elements of a tensor in a file beside the model.
+  struct Piece {
+    TensorProto *tensor;
+    int64_t offset, size;
+    std::optional<std::string> elements; // if they are new
+  };
+
+  /// A file beside the model, and its pieces that tensors have.
   struct Copy {
-    StringRef from;
-    std::map<int64_t, std::string> changes;
+    std::string path; // of the file that is copied
+    StringRef from;   // its bytes
+    std::string to;
+    std::vector<Piece> pieces;
   };
 
   /// Collects the initializers of a graph, and then those of the graphs inside
@@ -83,6 +99,42 @@ private:
       for (proto::AttributeProto &attribute : *node.mutable_attribute())
         if (attribute.type() == proto::AttributeProto::GRAPH)
           collectInitializers(*attribute.mutable_g());
+  }
+
+  /// Collects tensors that are attributes and have their elements in files
+  /// beside the model: these get other names.
+  void collectAttributes(proto::GraphProto &graph) {
+    for (proto::NodeProto &node : *graph.mutable_node())
+      collectAttributes(node);
+  }
+  void collectAttributes(proto::NodeProto &node) {
+    auto add = [&](TensorProto &tensor) {
+      if (tensor.data_location() == TensorProto::EXTERNAL)
+        attributes.push_back(&tensor);
+    };
+    for (proto::AttributeProto &attribute : *node.mutable_attribute()) {
+      if (attribute.type() == proto::AttributeProto::GRAPH)
+        collectAttributes(*attribute.mutable_g());
+      if (attribute.type() == proto::AttributeProto::TENSOR)
+        add(*attribute.mutable_t());
+      for (TensorProto &tensor : *attribute.mutable_tensors())
+        add(tensor);
+    }
+  }
+
+  LogicalResult copyAttribute(TensorProto &tensor) {
+    std::string where = "attribute '" + tensor.name() + "'";
+    std::optional<ElementType> element =
+        getElementType(tensor.data_type(), &reporter.getContext());
+    SmallVector<int64_t> dimensions(tensor.dims().begin(), tensor.dims().end());
+    std::optional<int64_t> count = getNumElements(dimensions);
+    if (!element || !count)
+      return reporter.error()
+             << where << " has elements in another file, but its type or shape "
+             << "is none that gpuopt reads";
+    std::optional<std::string> none;
+    return replaceExternal(tensor, element->getSizeInBytes(*count), where,
+                           none);
   }
 
   /// Whether an initializer is one of the outermost graph, which are the first.
@@ -167,38 +219,88 @@ private:
     return all;
   }
 
-  LogicalResult replaceExternal(const TensorProto &tensor, int64_t sizeInBytes,
+  LogicalResult replaceExternal(TensorProto &tensor, int64_t sizeInBytes,
                                 StringRef where,
                                 std::optional<std::string> &elements) {
     FailureOr<FileAttr> range = external.locate(tensor, sizeInBytes, where);
     if (failed(range))
       return failure();
-    std::string location;
-    for (const auto &entry : tensor.external_data())
-      if (entry.key() == "location")
-        location = entry.value();
-    SmallString<128> to(llvm::sys::path::parent_path(target));
-    llvm::sys::path::append(to, location);
-    // Tensors of one file may spell its name otherwise: "w.bin", "./w.bin".
-    llvm::sys::path::remove_dots(to);
-    Copy &copy = copies[to.str().str()];
-    copy.from = external.getFile(*range);
-    bool isSame = false;
-    if (!llvm::sys::fs::equivalent(range->getFile(), to, isSame) && isSame)
-      return reporter.error()
-             << "has elements in '" << location
-             << "' beside it, which would be replaced: write to a file in "
-                "another folder";
-    if (elements)
-      copy.changes[range->getOffset()] = std::move(*elements);
+    FailureOr<Copy *> copy = copyOf(*range);
+    if (failed(copy))
+      return failure();
+    (*copy)->pieces.push_back({&tensor, int64_t(range->getOffset()),
+                               sizeInBytes, std::move(elements)});
     return success();
   }
 
-  LogicalResult addCopy(const std::string &to, const Copy &copy) {
+  /// Returns the copy of the file that a range lies in: "b.onnx.data" for
+  /// "b.onnx", and "b.onnx.data.2" for a second file.
+  FailureOr<Copy *> copyOf(FileAttr range) {
+    // Tensors of one file may spell its name otherwise: "w.bin", "./w.bin".
+    SmallString<128> path(range.getFile());
+    llvm::sys::path::remove_dots(path);
+    for (Copy &copy : copies)
+      if (copy.path == path)
+        return &copy;
+    std::string to = (target + ".data").str();
+    if (!copies.empty())
+      to += "." + std::to_string(copies.size() + 1);
+    if (llvm::sys::fs::equivalent(path, to))
+      return reporter.error()
+             << "has elements in '" << to
+             << "', which would be replaced: write to a file of another name";
+    if (llvm::sys::fs::exists(to) && !llvm::sys::fs::exists(target))
+      return reporter.error() << "has elements that would be written to '" << to
+                              << "', which exists, but is of no '" << target
+                              << "': choose another name, or remove it";
+    copies.push_back({path.str().str(), external.getFile(range), to, {}});
+    return &copies.back();
+  }
+
+  LogicalResult addCopy(Copy &copy) {
     std::string bytes = copy.from.str();
-    for (auto &[offset, elements] : copy.changes)
-      bytes.replace(offset, elements.size(), elements);
-    return check(files.add(to, bytes), to);
+    SmallVector<std::pair<int64_t, int64_t>> taken; // begin and end
+    auto take = [&](const Piece &piece) {
+      taken.push_back({piece.offset, piece.offset + piece.size});
+    };
+    auto isTaken = [&](const Piece &piece) {
+      return llvm::any_of(taken, [&](auto range) {
+        return range.first < piece.offset + piece.size &&
+               piece.offset < range.second;
+      });
+    };
+    for (const Piece &piece : copy.pieces)
+      if (!piece.elements)
+        take(piece);
+    for (Piece &piece : copy.pieces) {
+      if (piece.elements) {
+        constexpr size_t kAlignment = 64;
+        if (isTaken(piece)) { // by a tensor whose elements may be others
+          bytes.resize(llvm::alignTo(bytes.size(), kAlignment));
+          piece.offset = int64_t(bytes.size());
+          bytes += *piece.elements;
+        } else {
+          bytes.replace(piece.offset, piece.size, *piece.elements);
+        }
+        take(piece);
+      }
+      setPlace(piece, llvm::sys::path::filename(copy.to));
+    }
+    return check(files.add(copy.to, bytes), copy.to);
+  }
+
+  /// Writes into a tensor where its elements are.
+  static void setPlace(const Piece &piece, StringRef location) {
+    auto &entries = *piece.tensor->mutable_external_data();
+    entries.Clear();
+    auto set = [&](const char *key, std::string value) {
+      auto *entry = entries.Add();
+      entry->set_key(key);
+      entry->set_value(std::move(value));
+    };
+    set("location", location.str());
+    set("offset", std::to_string(piece.offset));
+    set("length", std::to_string(piece.size));
   }
 
   LogicalResult check(llvm::Error error, StringRef path) {
@@ -214,9 +316,9 @@ private:
   NewElements newElements;
   ExternalFiles external;
   proto::ModelProto model;
-  std::vector<TensorProto *> initializers;
-  llvm::StringMap<int> uses;          // of the names of initializers
-  std::map<std::string, Copy> copies; // by the path of the new file
+  std::vector<TensorProto *> initializers, attributes;
+  llvm::StringMap<int> uses; // of the names of initializers
+  std::vector<Copy> copies;
   NewFiles files;
   bool hasNewElements = false;
 };
