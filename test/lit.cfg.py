@@ -2,6 +2,7 @@
 # REQUIRES in the test and a feature here, so that lit reports it by name.
 import os
 import shutil
+import subprocess
 
 import lit.formats
 from lit.llvm import llvm_config
@@ -33,6 +34,10 @@ if shutil.which("nvcc"):
 
 if all(shutil.which(tool) for tool in ("cpack", "dpkg-deb", "dpkg-query", "readelf")):
     config.available_features.add("deb")
+
+# Kernels may forbid users to have mounts of their own.
+if shutil.which("unshare") and subprocess.run(["unshare", "-rm", "true"], capture_output=True).returncode == 0:
+    config.available_features.add("mounts")
 
 
 def nvidia_includes():

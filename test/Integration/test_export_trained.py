@@ -111,7 +111,8 @@ def test_however_the_file_has_the_weights(trained, files, tmp_path, values):
         before, kept = (source / "weights" / "all.bin").read_bytes(), (target / "m.onnx.data").read_bytes()
         (target / "first.onnx.data").write_bytes(b"mine")
         process = export(trainer.folder / "run", target / "first.onnx", "--model", source / "m.onnx")
-        assert process.returncode == 1 and "first.onnx.data', which exists, but is of no '" in process.stderr
+        assert process.returncode == 1 and "m.onnx: has elements that would be written to '" in process.stderr
+        assert "first.onnx.data', which exists, but is of no '" in process.stderr
         assert (target / "first.onnx.data").read_bytes() == b"mine" and not (target / "first.onnx").exists()
         # Neither the model's weights nor those of the first result are replaced.
         for other in (source / "trained.onnx", target / "second.onnx"):
@@ -161,6 +162,11 @@ def test_tensors_that_share_elements_of_a_file(tmp_path):
         np.testing.assert_array_equal(found[name], value, err_msg=name)
     [value] = written.graph.node[0].attribute
     np.testing.assert_array_equal(onnx.numpy_helper.to_array(value.t), np.arange(12, 16))
+    model.graph.node[0].attribute[0].t.data_type = onnx.TensorProto.STRING
+    (folder / "text.onnx").write_bytes(model.SerializeToString())
+    process = export(tmp_path / "new.safetensors", tmp_path / "text-too.onnx", "--model", folder / "text.onnx")
+    assert process.returncode == 1
+    assert "attribute 'constant' has elements in another file, but its type or shape is none that gpuopt reads" in process.stderr
 
 
 def test_errors(trained, tmp_path):
