@@ -91,9 +91,13 @@ def add_attention(graph: Graph, name: str):
 
 
 def image(graph: Graph, most: int = 500) -> Value:
-    """A value with a batch, channels and one to three spatial dimensions."""
+    """A value with a batch, channels and one to three spatial dimensions. One of three has elements: gpuopt takes no
+    others."""
     if graph.chance(0.5):
-        return graph.float(3, 5, most)
+        value = graph.float(3, 5, most)
+        if value.rank == 5 and value.array.size == 0:
+            raise Rejected
+        return value
     spatial = graph.choose([1, 2, 2, 2, 3])
     shape = (graph.random.randint(1, 2), graph.random.randint(1, 6), *(graph.random.randint(2, 9) for _ in range(spatial)))
     if math.prod(shape) > most:
@@ -224,6 +228,8 @@ def add_group_norm(graph: Graph, name: str):
 @operator("InstanceNormalization")
 def add_instance_norm(graph: Graph, name: str):
     x = graph.float(3, 5)
+    if x.shape[1] == 0:
+        raise Rejected
     graph.node(name, [x, graph.parameter((x.shape[1],)), graph.parameter((x.shape[1],))], epsilon=2.0**-10)
 
 

@@ -264,8 +264,10 @@ static LogicalResult attention(NodeConversion &c) {
   if (shape[0] != keys[0] || shape[0] != values[0] || keys[1] != values[1] ||
       keys[1] < 1 || shape[1] % keys[1] || keys[2] != values[2] ||
       shape[3] != keys[3])
-    return c.fail("the shapes of query, key and value, by heads " +
-                  shapesText(c.b, {*query, *key, *value}) + ", do not agree");
+    return c.fail("query, key and value have the shapes " +
+                  shapesText(c.b, {*query, *key, *value}) +
+                  " ([batch, heads, positions, size of a head]), which do not "
+                  "agree");
   auto scores = c.b.type(*query).clone({shape[0], shape[1], shape[2], keys[2]});
   Value mask;
   std::optional<Window> window = readWindow(c, shape[2], keys[2], past);

@@ -12,8 +12,10 @@
 using namespace mlir;
 using namespace gpuopt;
 
-static LogicalResult differingInner(NodeConversion &c) {
-  return c.fail("inner dimensions of operands of shapes " +
+static LogicalResult failOnInnerDimensions(NodeConversion &c, int64_t lhs,
+                                           int64_t rhs) {
+  return c.fail("the inner dimensions " + Twine(lhs) + " and " + Twine(rhs) +
+                " of operands of shapes " +
                 shapesText(c.b, {c.input(0), c.input(1)}) + " differ");
 }
 
@@ -26,8 +28,9 @@ static LogicalResult matMul(NodeConversion &c) {
   if (lhsRank == 0 || rhsRank == 0)
     return c.fail("operands must not be scalars");
   int64_t inner = c.type(0).getShape().back();
-  if (inner != c.type(1).getDimSize(std::max<int64_t>(rhsRank - 2, 0)))
-    return differingInner(c);
+  int64_t rhsInner = c.type(1).getDimSize(std::max<int64_t>(rhsRank - 2, 0));
+  if (inner != rhsInner)
+    return failOnInnerDimensions(c, inner, rhsInner);
   ArrayRef<int64_t> lhsBatch =
       c.b.shape(lhs).drop_back(std::min<int64_t>(lhsRank, 2));
   ArrayRef<int64_t> rhsBatch =
@@ -75,9 +78,10 @@ static LogicalResult gemm(NodeConversion &c) {
   if (c.type(0).getRank() != 2 || c.type(1).getRank() != 2)
     return c.fail("operands must be matrices");
   bool transA = c.node.getInt("transA", 0), transB = c.node.getInt("transB", 0);
-  if (c.type(0).getDimSize(transA ? 0 : 1) !=
-      c.type(1).getDimSize(transB ? 1 : 0))
-    return differingInner(c);
+  int64_t inner = c.type(0).getDimSize(transA ? 0 : 1),
+          rhsInner = c.type(1).getDimSize(transB ? 1 : 0);
+  if (inner != rhsInner)
+    return failOnInnerDimensions(c, inner, rhsInner);
   std::string spec =
       std::string(transA ? "ki" : "ik") + "," + (transB ? "jk" : "kj") + "->ij";
   Value result = c.b.create<nn::ContractOp>(spec, c.input(0), c.input(1));

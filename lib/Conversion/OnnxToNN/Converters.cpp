@@ -20,8 +20,8 @@ using namespace mlir;
 using namespace gpuopt;
 
 /// Returns the names of the inputs of the model that a value is computed from.
-/// Each value that is looked at takes one from `budget`; returns nothing once
-/// there is none left.
+/// Takes one from `budget` for each value that it visits, and returns no names
+/// once the budget is used up.
 static SmallVector<StringRef> inputsBehind(Value value, int64_t &budget) {
   SmallVector<Value> left{value};
   llvm::SetVector<Value> seen;

@@ -162,16 +162,17 @@ public:
               std::to_string(kMostComputedElements);
     return false;
   }
-  /// Whether a contraction has a letter for each of `rank` dimensions of the
-  /// operand, of `added` more that these are cut into, and of the result; notes
-  /// the problem if not.
+  /// Returns whether a contraction has enough letters for the operand's `rank`
+  /// dimensions, for `added` more that they are cut into, and for one of the
+  /// result; notes the problem if not.
   bool hasLetters(int64_t rank, int64_t added = 0) {
     const int64_t mostDimensions = 25 - added;
     if (rank <= mostDimensions)
       return true;
     problem = "the operand has " + std::to_string(rank) +
               " dimensions, but at most " + std::to_string(mostDimensions) +
-              " are supported";
+              " are supported" +
+              (added ? " where a long dimension is summed in chunks" : "");
     return false;
   }
   /// Returns the shape that operands broadcast to; notes the problem if there

@@ -14,8 +14,8 @@
 using namespace mlir;
 using namespace gpuopt;
 
-/// Whether the indices are all of an input of the model. Programs check what
-/// they load into it, and take no negative numbers.
+/// Returns whether the indices are an input of the model, whole. Programs check
+/// what they load into it, and refuse negative numbers.
 static bool isInput(Value indices) {
   while (Operation *op = indices.getDefiningOp()) {
     if (!isa<nn::ReshapeOp, nn::TransposeOp, nn::BroadcastOp, arith::ExtSIOp,
@@ -288,7 +288,8 @@ static LogicalResult oneHot(NodeConversion &c) {
 
 ArrayRef<OperatorEntry> gpuopt::gatherOperators() {
   static const OperatorEntry entries[] = {
-      {"Gather", gather, "indices of an input: none below 0"},
+      {"Gather", gather,
+       "indices that are an input of the model must be at least 0"},
       {"GatherElements", gatherElements},
       {"GatherND", gatherND},
       {"OneHot", oneHot, "constant depth"}};

@@ -75,8 +75,8 @@ private:
   llvm::DenseSet<mlir::Value> valuesOfConstants();
   void makeConstant(onnx::InitializerOp weight, onnx::NodeOp by);
   /// Makes constants of the weights from which `reads` are computed, as far as
-  /// values are followed. What has been followed for another node is not
-  /// followed again: all weights behind it are constants.
+  /// values are followed. What was followed for an earlier node is not
+  /// followed again: all weights behind it that can be constants already are.
   void makeConstantsOf(onnx::NodeOp node, llvm::SetVector<mlir::Value> reads,
                        llvm::function_ref<bool(mlir::Value)> isFollowed,
                        llvm::DenseSet<mlir::Value> &followed);

@@ -150,8 +150,8 @@ static Value multiplyByTriangle(nn::TensorBuilder &b, Value x, int64_t axis,
 /// The size of the chunks that a long dimension is cut into.
 static constexpr int64_t kChunk = 128;
 
-/// Returns how many dimensions more a sum along one of `size` elements has:
-/// that of the chunks, that of the chunks of their sums, and so on.
+/// Returns how many dimensions a sum along `size` elements adds: one for the
+/// chunks, one for the chunks of their sums, and so on.
 static int64_t addedDimensions(int64_t size) {
   int64_t added = 0;
   for (; size > kChunk; size = llvm::divideCeil(size, kChunk))

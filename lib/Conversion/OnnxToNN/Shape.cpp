@@ -504,12 +504,14 @@ static LogicalResult split(NodeConversion &c, bool toSequence) {
           count = c.node.getInt("num_outputs", outputs);
   if (!toSequence && count != outputs)
     return c.fail("attribute num_outputs = " + Twine(count) +
-                  " must be the number of outputs, " + Twine(outputs));
+                  " must equal the number of outputs, which is " +
+                  Twine(outputs));
   auto sizes = partSizes(c, total, toSequence ? total : count);
   if (!sizes)
     return failure();
   if (!toSequence && int64_t(sizes->size()) != outputs)
-    return c.fail("operand 1 must give a size for each of the outputs, " +
+    return c.fail("operand 1 must give one size per output, of which there "
+                  "are " +
                   Twine(outputs) + ", but gives " + Twine(sizes->size()));
   int64_t sum = 0;
   bool fits = true;

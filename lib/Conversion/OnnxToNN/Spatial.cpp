@@ -56,6 +56,12 @@ static bool isUsable(ArrayRef<int64_t> numbers, size_t count, int64_t least) {
 static std::optional<Window> windowOf(NodeConversion &c,
                                       ArrayRef<int64_t> kernel) {
   size_t dims = kernel.size();
+  // The depth is a part of the batch and is lost with it.
+  if (dims == 3 && c.type(0).getNumElements() == 0) {
+    c.problem = "operand 0 of shape " + shapesText(c.b, {c.input(0)}) +
+                " has no elements, which windows over three dimensions need";
+    return std::nullopt;
+  }
   Window window{llvm::to_vector(kernel),
                 c.node.getInts("strides", SmallVector<int64_t>(dims, 1)),
                 c.node.getInts("pads", SmallVector<int64_t>(2 * dims, 0)),

@@ -37,7 +37,8 @@ using proto::NodeProto;
 /// and no model.
 static constexpr size_t kMaxInlinedNodes = 1 << 18;
 static constexpr size_t kMaxInlinedBytes = 1 << 30;
-/// Inlining recurses into calls.
+/// The inliner calls itself for each level of calls, so that deeper ones could
+/// exhaust its stack.
 static constexpr size_t kMaxCallDepth = 512;
 
 std::string gpuopt::onnx::getDomainName(const std::string &domain) {

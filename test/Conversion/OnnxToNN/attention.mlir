@@ -78,7 +78,7 @@ onnx.graph @heads(%q: tensor<2x8x16xf32>) -> !onnx.unknown attributes {inputName
 
 // -----
 
-// expected-error @below {{the shapes of query, key and value, by heads [2, 4, 8, 16] and [2, 0, 8, 16] and [2, 0, 8, 16], do not agree}}
+// expected-error @below {{query, key and value have the shapes [2, 4, 8, 16] and [2, 0, 8, 16] and [2, 0, 8, 16] ([batch, heads, positions, size of a head]), which do not agree}}
 onnx.graph @none(%q: tensor<2x4x8x16xf32>, %k: tensor<2x0x8x16xf32>) -> !onnx.unknown attributes {inputNames = ["q", "k"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y"]} {
   %y = onnx.node "Attention"(%q, %k, %k) : (tensor<2x4x8x16xf32>, tensor<2x0x8x16xf32>, tensor<2x0x8x16xf32>) -> !onnx.unknown
   onnx.return %y : !onnx.unknown

@@ -30,7 +30,7 @@ onnx.graph @g(%x: tensor<1x2x3x4xf32>) -> (!onnx.unknown, !onnx.unknown, !onnx.u
 
 // -----
 
-// As many elements as floats make of size and scale: 7 of 10 by 0.7.
+// The size is the product of size and scale as floats: 10 * 0.7 is 7.
 // CHECK: nn.contract {{.*}} : tensor<1x1x10x10xf32>, tensor<7x10xf32>
 onnx.graph @rounded(%x: tensor<1x1x10x10xf32>) -> (!onnx.unknown) attributes {inputNames = ["x"], opsets = {ai.onnx = 20 : i64}, outputNames = ["y"]} {
   %none = onnx.none : none

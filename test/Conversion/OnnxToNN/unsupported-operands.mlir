@@ -16,9 +16,9 @@
 // CHECK-NEXT: Where (opset 23) at 'choice': operand 2 must be of the type of operand 1, but is tensor<6xf16>
 // CHECK-NEXT: SequenceAt (opset 23) at 'no_sequence': operand 0 must be a sequence, but is tensor<6xf32>
 // CHECK-NEXT: MatMul (opset 23) at 'scalar_product': operands must not be scalars
-// CHECK-NEXT: MatMul (opset 23) at 'inner': inner dimensions of operands of shapes [2, 6, 4] and [2, 6, 4] differ
+// CHECK-NEXT: MatMul (opset 23) at 'inner': the inner dimensions 4 and 6 of operands of shapes [2, 6, 4] and [2, 6, 4] differ
 // CHECK-NEXT: Gemm (opset 23) at 'matrices': operands must be matrices
-// CHECK-NEXT: Gemm (opset 23) at 'gemm_inner': inner dimensions of operands of shapes [6, 6] and [0, 4] differ
+// CHECK-NEXT: Gemm (opset 23) at 'gemm_inner': the inner dimensions 6 and 0 of operands of shapes [6, 6] and [0, 4] differ
 // CHECK-NEXT: Gemm (opset 23) at 'gemm_bias': operands of shapes [6, 6] and [2, 6, 4] do not broadcast to each other
 // CHECK-NEXT: Add (opset 23) at 'add': operands of shapes [6, 6] and [2, 6, 4] do not broadcast to each other
 // CHECK-NEXT: PRelu (opset 23) at 'slope': the slope must broadcast to the operand
@@ -74,8 +74,8 @@
 // CHECK-NEXT: Slice (opset 23) at 'starts': starts, ends, axes and steps must have one number for each dimension that is sliced
 // CHECK-NEXT: Split (opset 23) at 'parts': the parts do not add up to the dimension that is split
 // CHECK-NEXT: Split (opset 23) at 'negative_part': the parts do not add up to the dimension that is split
-// CHECK-NEXT: Split (opset 23) at 'few_outputs': operand 1 must give a size for each of the outputs, 1, but gives 2
-// CHECK-NEXT: Split (opset 23) at 'many_outputs': attribute num_outputs = 3 must be the number of outputs, 1
+// CHECK-NEXT: Split (opset 23) at 'few_outputs': operand 1 must give one size per output, of which there are 1, but gives 2
+// CHECK-NEXT: Split (opset 23) at 'many_outputs': attribute num_outputs = 3 must equal the number of outputs, which is 1
 // CHECK-NEXT: Pad (opset 23) at 'more_pads': two pads per dimension are needed
 // CHECK-NEXT: Pad (opset 23) at 'far_pad': the pads 9223372036854775807 and 1 of dimension 0 must lie between -2^48 and 2^48
 // CHECK-NEXT: Pad (opset 23) at 'empty_pad': the operand is empty

@@ -147,6 +147,9 @@ TEST_F(ErrorTest, MemoryOfTheHostThatIsShortIsTold) {
 }
 
 TEST_F(ErrorTest, TheCopyOfACheckpointSaysWhatItNeeds) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer ends the process instead of throwing";
+#endif
   const int64_t bytes = int64_t(1) << 60; // more than addresses reach
   const StateInfo much[] = {{{"much", Type::U8, 1, {bytes}, 0, size_t(bytes)},
                              StateKind::OptimizerState,
@@ -160,9 +163,9 @@ TEST_F(ErrorTest, TheCopyOfACheckpointSaysWhatItNeeds) {
     ADD_FAILURE() << "it was allocated";
   } catch (const Error &error) {
     EXPECT_STREQ(error.what(),
-                 "the host has no 1048576.0 TiB of memory left for the copy of "
-                 "weights and optimizer states from which a checkpoint is "
-                 "written; do without");
+                 "the host has too little memory for the copy of weights and "
+                 "optimizer states from which a checkpoint is written, which "
+                 "takes 1048576.0 TiB; do without");
   }
 }
 

@@ -274,7 +274,7 @@ TEST_F(ProfileTest, WhatCannotBeWrittenEndsNothing) {
                     costs = folder / "costs.json.part";
   EXPECT_EQ(count_of(error, "warning"), 2u) << error;
   EXPECT_NE(error.find("tiny: warning: the profile is not written, and "
-                       "training goes on: cannot write '" +
+                       "the run goes on without it: cannot write '" +
                        profile + "': Not a directory\n"),
             std::string::npos)
       << error;

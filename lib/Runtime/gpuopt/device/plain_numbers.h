@@ -3,8 +3,8 @@
 // the process that calls their C API may have, as by setlocale(LC_ALL, "") in a
 // country that writes a comma; then printf, strtod and streams follow it.
 //
-// std::to_chars and std::from_chars follow none, but the latter takes less than
-// strtod does, such as no "+1" and no "1e400", which are valid in flags.
+// std::to_chars and std::from_chars follow none, but the latter accepts less
+// than strtod does: it refuses "+1" and "1e400", which flags may have.
 //
 // This file is C++17, as the compiler is.
 #pragma once

@@ -232,9 +232,10 @@ inline ProductAlgorithm accepted(const AutotuneRecord &record,
   return algorithm;
 }
 
-// The record's choice, or the fastest, which goes into the record. The
-// heuristic's first, where there is no record. Where no algorithm can be timed,
-// that one goes into the record, too, so that the next run has the same bits.
+// Returns the record's choice. If the record has none, times the candidates and
+// records the fastest, or the heuristic's first choice where none can be timed,
+// so that the next run computes the same bits. Without a record, returns the
+// heuristic's first choice.
 inline ProductAlgorithm choose_algorithm(Context &ctx, cublasLtHandle_t handle,
                                          const LtProduct &p,
                                          const ProductKey &key,

@@ -214,14 +214,15 @@ struct LtCall {
   }
 };
 
-// How many elements there are from the first of a product's result to its last.
+// Returns the number of elements from the first of a product's result to its
+// last.
 inline int64_t result_extent(const GemmShape &s) {
   return (s.m - 1) * s.c_m + (s.n - 1) * s.c_n +
          (s.batch[1] - 1) * s.c_batch[1] + 1;
 }
 
-// The algorithm for a call. One that adds to its result is timed with another
-// result.
+// Returns the algorithm for a call. A call that adds to its result is timed
+// with another result.
 template <Epilogue Named, class T, class C>
 ProductAlgorithm choose_algorithm(Context &ctx, const LtProduct &p,
                                   const ProductKey &key,

@@ -32,9 +32,9 @@ inline double time_of(Context &ctx, const TimedRun &run) {
   return times[kRuns / 2];
 }
 
-// Takes the place of a result while calls are timed that add to it, since each
-// run would add once more. It is the device's memory, beside what the plan has,
-// and is given back at the end of the scope.
+// Stands in for the result of calls that add to it while they are timed, since
+// each run would add once more. It is the device's memory, beside what the plan
+// has, and is given back at the end of the scope.
 class TimedResult {
 public:
   // Allocates `bytes` bytes that are zero, with the alignment of `like`.

@@ -145,7 +145,8 @@ public:
   }
 
 private:
-  // Whether the earlier course has a line of a step that goes on so.
+  // Returns whether the earlier course has a line of this step that goes on
+  // with `next`.
   bool has_line(int64_t step, const std::string &next) const {
     const std::string begin =
         "{\"step\": " + std::to_string(step) + ", " + next;

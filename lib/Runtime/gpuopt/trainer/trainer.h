@@ -567,7 +567,7 @@ private:
   int64_t steps = 0, step = 0;    // of the run; done
   int64_t finished = 0;           // the last step whose weights are good
   int64_t finished_batches = 0;   // that had been taken by then
-  bool awaits_validation = false; // which has begun, or was to begin
+  bool awaits_validation = false; // a validation is due and has not ended
   bool is_updating = false;       // until it is known that the weights are good
   bool has_observed = false;      // the phases of the first micro step
   Clock::time_point start;

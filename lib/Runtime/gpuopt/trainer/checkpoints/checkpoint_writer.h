@@ -86,8 +86,8 @@ public:
 
 private:
   static constexpr char kNoCheckpoints[] =
-      "without --save-steps, --save-best and --resume, a run writes one only "
-      "if something ends it early";
+      "leave out --save-steps, --save-best and --resume to write a checkpoint "
+      "only if something ends the run early";
 
   CheckpointOutcome write(const RunState &run, int64_t superseded) {
     const TraceSpan span(tracer, "write checkpoint", "checkpoint writer");

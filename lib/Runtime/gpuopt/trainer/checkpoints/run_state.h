@@ -26,8 +26,8 @@ struct RunState {
   double best_metric = 0;
   int64_t best_step = 0;
   ValidationHistory validations;
-  // Whether an interrupt or an error has come before the end of a validation
-  // that was due after the step, and is not among them.
+  // Whether a validation was due after the step, but an interrupt or an error
+  // kept it from ending; `validations` does not have it.
   bool awaits_validation = false;
   std::string optimizer; // of kOptimizers
   std::string model;     // Program::model

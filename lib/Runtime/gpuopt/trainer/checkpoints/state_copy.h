@@ -36,10 +36,10 @@ public:
     try {
       data.resize(bytes);
     } catch (const std::bad_alloc &) {
-      throw Error("the host has no " + human_bytes(double(bytes)) +
-                  " of memory left for the copy of weights and optimizer "
-                  "states from which a checkpoint is written; " +
-                  way_out);
+      throw Error("the host has too little memory for the copy of weights and "
+                  "optimizer states from which a checkpoint is written, which "
+                  "takes " +
+                  human_bytes(double(bytes)) + "; " + way_out);
     }
   }
 

@@ -105,8 +105,8 @@ private:
       is_written = false;
       if (!has_warned)
         fprintf(stderr,
-                "%s: warning: the profile is not written, and training goes "
-                "on: %s\n",
+                "%s: warning: the profile is not written, and the run goes on "
+                "without it: %s\n",
                 program.name, error.what());
       has_warned = true;
     }
@@ -144,7 +144,8 @@ private:
   std::vector<TracedStep> steps;
   int64_t origin, next_write = 0, begin = 0, traced_calls = 0, left_out = 0;
   bool is_due = false, has_news = false;
-  bool is_written = false, has_warned = false; // by the last write; of one
+  bool is_written = false; // whether the last write succeeded
+  bool has_warned = false; // whether a failed write has been told
 };
 
 } // namespace gpuopt
