@@ -312,7 +312,7 @@ def _check_names(module: Any, inputs: Sequence[str], outputs: Sequence[str], nam
 def _check_outputs(model: Any, names: Sequence[str]) -> None:
     count = len(model.graph.outputs)
     if len(names) > count:
-        raise ValueError(f"output_names has {len(names)} names, but the module has {count} output{'s' if count > 1 else ''}: leave "
+        raise ValueError(f"output_names has {len(names)} names, but the module has {count} output{'s' if count != 1 else ''}: leave "
                          f"out {', '.join(map(repr, names[count:]))}")
 
 
@@ -395,7 +395,10 @@ def _stop_gradients(model: Any, names: Sequence[str]) -> None:
     """Notes of the values that no gradient passes them; each is that of an Identity."""
     import onnx_ir as ir
 
-    values = {value.name: value for node in model.graph for value in node.outputs}
+    # An output may have the name that the caller gave it and that a value inside has, too.
+    outputs = {id(value) for value in model.graph.outputs}
+    values = {value.name: value for value in model.graph.outputs}
+    values.update({value.name: value for node in model.graph for value in node.outputs if id(value) not in outputs})
     lost = [name for name in names if name not in values]
     if lost:
         warnings.warn(

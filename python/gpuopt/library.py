@@ -10,7 +10,7 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any, Sequence
+from typing import Any, Callable, Sequence
 
 from gpuopt.driver import DriverError
 
@@ -175,7 +175,13 @@ def _cpu_quota(groups: Path = Path("/proc/self/cgroup"), root: Path = Path("/sys
             return []
 
     least = math.inf
-    for line in groups.read_text().splitlines() if groups.exists() else ():
+    try:
+        lines = groups.read_text().splitlines()
+    except OSError:
+        return math.inf
+    for line in lines:
+        if line.count(":") < 2:
+            continue
         _, controllers, path = line.split(":", 2)
         if controllers and "cpu" not in controllers.split(","):
             continue  # a hierarchy of version 1 that limits something else
@@ -203,6 +209,17 @@ def build_library(program: Path, options: Sequence[str] = ()) -> Path:
     Raises:
       DriverError: it cannot be built.
     """
+    return _build(program, options, lambda library: library)
+
+
+def open_library(program: Path, options: Sequence[str] = ()) -> Library:
+    """Builds a library as build_library does, and loads it before another process
+    that builds other contents may remove it."""
+    return _build(program, options, Library)
+
+
+def _build(program: Path, options: Sequence[str], use: Callable[[Path], Any]) -> Any:
+    """Returns what ``use`` makes of the library while no other process builds."""
     program = program.resolve()  # CMake keeps the path, and a link to the folder may go
     build = program / _BUILD_FOLDER
     build.mkdir(exist_ok=True)
@@ -211,7 +228,7 @@ def build_library(program: Path, options: Sequence[str] = ()) -> Path:
         _forget_other_folder(program, build)
         _execute(["cmake", "-S", program, "-B", build, "-DBUILD_SHARED_LIBS=ON", *_object_cache(), *options])
         _execute(["cmake", "--build", build, "--target", "program", "--parallel", str(_cores())])
-        return _under_own_name(build / _LIBRARY)
+        return use(_under_own_name(build / _LIBRARY))
 
 
 def _forget_other_folder(program: Path, build: Path) -> None:

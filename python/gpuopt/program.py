@@ -16,7 +16,7 @@ from gpuopt.driver import arguments
 from gpuopt.exporting import weights_file
 from gpuopt.library import (
     DEVICE, HOST, INPUTS, OUTPUTS, ROLES, STATES, TYPES, Library, Options, ProgramInfo, StepInfo, Tensor, TensorInfo,
-    build_library, program_folder,
+    open_library, program_folder,
 )
 
 
@@ -75,7 +75,7 @@ def load(
     """
     program = program_folder(folder)
     weights = _first_weights(Path(folder), program) if weights is None else weights_file(weights)
-    return Program(build_library(program, cmake_options), weights, device, num_threads, settings)
+    return Program(open_library(program, cmake_options), weights, device, num_threads, settings)
 
 
 def _first_weights(folder: Path, program: Path) -> Path:
@@ -88,8 +88,8 @@ def _first_weights(folder: Path, program: Path) -> Path:
     raise FileNotFoundError(
         f"'{folder}' has no model.safetensors, which a run writes at its end; " +
         (f"give its last checkpoint, weights='{checkpoints[-1]}'" if checkpoints else
-         f"it has no checkpoints, either, which save_steps has a run write; weights='{program / 'model.safetensors'}' are those "
-         "that it began with"))
+         f"nor has it a finished checkpoint (with save_steps, a run writes some); weights='{program / 'model.safetensors'}' gives "
+         "those that the run began with"))
 
 
 def _finished_checkpoints(folder: Path) -> list[Path]:
@@ -118,10 +118,10 @@ class Program:
     Several threads may call a program: one waits for the other.
     """
 
-    def __init__(self, library: Path, weights: str | os.PathLike, device: int, num_threads: int, settings: Mapping[str, Any]):
+    def __init__(self, library: Library, weights: str | os.PathLike, device: int, num_threads: int, settings: Mapping[str, Any]):
         self._handle = ctypes.c_void_p()
         self._lock = threading.Lock()
-        self._library = Library(library)
+        self._library = library
         texts = _settings(settings)
         options = Options(device, num_threads, os.fsencode(weights), (ctypes.c_char_p * len(texts))(*texts), len(texts))
         self._library.call("create", options, self._handle)

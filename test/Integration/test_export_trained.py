@@ -112,7 +112,7 @@ def test_however_the_file_has_the_weights(trained, files, tmp_path, values):
         (target / "first.onnx.data").write_bytes(b"mine")
         process = export(trainer.folder / "run", target / "first.onnx", "--model", source / "m.onnx")
         assert process.returncode == 1 and "m.onnx: has elements that would be written to '" in process.stderr
-        assert "first.onnx.data', which exists, but is of no '" in process.stderr
+        assert "first.onnx.data', which exists although there is no '" in process.stderr
         assert (target / "first.onnx.data").read_bytes() == b"mine" and not (target / "first.onnx").exists()
         # Neither the model's weights nor those of the first result are replaced.
         for other in (source / "trained.onnx", target / "second.onnx"):
@@ -162,11 +162,27 @@ def test_tensors_that_share_elements_of_a_file(tmp_path):
         np.testing.assert_array_equal(found[name], value, err_msg=name)
     [value] = written.graph.node[0].attribute
     np.testing.assert_array_equal(onnx.numpy_helper.to_array(value.t), np.arange(12, 16))
+    # Elements that are there already are not stored again.
+    safetensors.write(tmp_path / "equal.safetensors", {"first": np.arange(4, dtype=np.float32)})
+    process = export(tmp_path / "equal.safetensors", tmp_path / "equal.onnx", "--model", folder / "m.onnx")
+    assert process.returncode == 0, process.stderr
+    assert (tmp_path / "equal.onnx.data").read_bytes() == (folder / "a.bin").read_bytes()
+    # The copy of one file must not replace another that the model has.
+    (folder / "b.bin").rename(folder / "t.onnx.data")
+    for tensor in (*model.graph.initializer, model.graph.node[0].attribute[0].t):
+        for entry in tensor.external_data:
+            entry.value = entry.value.replace("b.bin", "t.onnx.data")
+    for name in ("m.onnx", "t.onnx"):
+        (folder / name).write_bytes(model.SerializeToString())
+    process = export(tmp_path / "new.safetensors", folder / "t.onnx", "--model", folder / "m.onnx")
+    assert process.returncode == 1
+    assert "t.onnx.data', which would be replaced: write to a file of another name" in process.stderr
+    assert (folder / "t.onnx.data").read_bytes() == (folder / "a.bin").read_bytes()
     model.graph.node[0].attribute[0].t.data_type = onnx.TensorProto.STRING
     (folder / "text.onnx").write_bytes(model.SerializeToString())
     process = export(tmp_path / "new.safetensors", tmp_path / "text-too.onnx", "--model", folder / "text.onnx")
     assert process.returncode == 1
-    assert "attribute 'constant' has elements in another file, but its type or shape is none that gpuopt reads" in process.stderr
+    assert "attribute 'value' of node '' has elements in another file, but its type or shape is none that gpuopt reads" in process.stderr
 
 
 def test_errors(trained, tmp_path):

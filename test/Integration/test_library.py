@@ -243,8 +243,8 @@ def test_a_run_without_weights_does_not_begin_anew(folder, trained, tmp_path):
         assert np.array_equal(state[name], value)
     for checkpoint in run.glob("checkpoint-*"):
         shutil.rmtree(checkpoint)
-    with pytest.raises(FileNotFoundError, match="it has no checkpoints, either, which save_steps has a run write; "
-                       "weights='.*program/model.safetensors' are those that it began with"):
+    with pytest.raises(FileNotFoundError, match="nor has it a finished checkpoint .*"
+                       "weights='.*program/model.safetensors' gives those that the run began with"):
         gpuopt.load(run)
 
 

@@ -33,8 +33,8 @@ Value gpuopt::writtenValue(OpResult result) {
 // Within a kernel
 //===----------------------------------------------------------------------===//
 
-/// Returns the op that makes a value. What a kernel reads is made outside of
-/// it: only a constant is returned then.
+/// Returns the op that makes a value. For an argument of a kernel, returns the
+/// constant that the kernel reads there, or null if it reads anything else.
 static Operation *makerOf(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   if (!argument)

@@ -47,7 +47,7 @@ void DeclaredTypes::warn(onnx::GraphOp graph) const {
           << output.getType();
   if (size_t others = computed.size() - 1)
     warning << ", and " << others << " more differ";
-  warning << ": either the declarations are out of date, which "
-             "onnx.shape_inference renews, or gpuopt computes something else "
-             "than the node means";
+  warning << ": either the file's declarations are out of date, and "
+             "onnx.shape_inference.infer_shapes makes new ones once they are "
+             "deleted, or gpuopt computes something else than the node means";
 }

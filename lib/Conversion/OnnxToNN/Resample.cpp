@@ -281,6 +281,12 @@ static std::optional<SmallVector<Axis>> axesOf(NodeConversion &c) {
     if (axis.from == 0 &&
         (!sizes || policy != "stretch" || (*sizes)[index] == 0))
       continue;
+    if (axis.from == 0) {
+      c.problem = "dimension " + std::to_string(*dim) +
+                  " has no elements and cannot be resized to " +
+                  std::to_string((*sizes)[index]);
+      return std::nullopt;
+    }
     axis.scale = scales   ? (*scales)[index]
                  : common ? *common
                           : double((*sizes)[index]) / axis.from;

@@ -31,9 +31,9 @@ static bool isLeftOut(StringRef name) {
                       name);
 }
 
-/// Returns the name of a flag, without its value, as tables of settings have
-/// it:
-/// "--learning-rate" of "--learning_rate=0.1", "--output-dir" of "-o".
+/// Returns the name of a flag without its value, in the spelling of the table
+/// of settings: "--learning-rate" of "--learning_rate=0.1", "--output-dir" of
+/// "-o".
 static std::string flagNameOf(StringRef flag) {
   std::string name = flag.split('=').first.str();
   std::replace(name.begin(), name.end(), '_', '-');

@@ -213,15 +213,13 @@ static LogicalResult checkDefault(const ValueInfoProto &input,
   const auto &tensor = input.type().tensor_type();
   if (!input.type().has_tensor_type())
     return success();
-  auto refuse = [&] {
-    return reporter.error()
-           << "input '" << input.name()
-           << "' has the name of an initializer, which is of another ";
-  };
+  constexpr StringRef kRemedy = "; give the input another name";
   if (tensor.elem_type() && tensor.elem_type() != initializer.data_type())
-    return refuse() << "type: " << getDataTypeName(tensor.elem_type())
-                    << " and " << getDataTypeName(initializer.data_type())
-                    << "; give the input another name";
+    return reporter.error()
+           << "input '" << input.name() << "' has type "
+           << getDataTypeName(tensor.elem_type())
+           << ", but the initializer of the same name has type "
+           << getDataTypeName(initializer.data_type()) << kRemedy;
   bool differs = tensor.has_shape() &&
                  tensor.shape().dim_size() != initializer.dims_size();
   for (int i = 0; tensor.has_shape() && !differs && i < initializer.dims_size();
@@ -230,16 +228,17 @@ static LogicalResult checkDefault(const ValueInfoProto &input,
               tensor.shape().dim(i).dim_value() != initializer.dims(i);
   if (!differs)
     return success();
-  InFlightDiagnostic error = refuse() << "shape: [";
+  InFlightDiagnostic error = reporter.error();
+  error << "input '" << input.name() << "' has shape [";
   llvm::interleaveComma(tensor.shape().dim(), error, [&](const auto &dim) {
     if (dim.has_dim_value())
       error << dim.dim_value();
     else
       error << (dim.dim_param().empty() ? "?" : dim.dim_param());
   });
-  error << "] and [";
+  error << "], but the initializer of the same name has shape [";
   llvm::interleaveComma(initializer.dims(), error);
-  return error << "]; give the input another name";
+  return error << "]" << kRemedy;
 }
 
 LogicalResult GraphImporter::importInitializers() {

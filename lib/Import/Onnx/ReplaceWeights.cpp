@@ -40,10 +40,10 @@ public:
 
   LogicalResult run(Check isComplete, AllNames tellNames) {
     collectInitializers(*model.mutable_graph());
-    collectAttributes(*model.mutable_graph());
+    collectAttributes(*model.mutable_graph(), /*isOfFunction=*/false);
     for (proto::FunctionProto &function : *model.mutable_functions())
       for (proto::NodeProto &node : *function.mutable_node())
-        collectAttributes(node);
+        collectAttributes(node, /*isOfFunction=*/true);
     std::vector<std::string> names;
     for (const TensorProto *tensor : initializers)
       names.push_back(tensor->name());
@@ -56,9 +56,11 @@ public:
       return reporter.error() << "has none of the weights";
     if (failed(isComplete()))
       return failure();
-    for (TensorProto *tensor : attributes)
-      if (failed(copyAttribute(*tensor)))
+    for (const auto &[tensor, where] : attributes)
+      if (failed(copyAttribute(*tensor, where)))
         return failure();
+    if (failed(checkSources()))
+      return failure();
     for (Copy &copy : copies)
       if (failed(addCopy(copy)))
         return failure();
@@ -101,20 +103,27 @@ private:
           collectInitializers(*attribute.mutable_g());
   }
 
-  /// Collects tensors that are attributes and have their elements in files
-  /// beside the model: these get other names.
-  void collectAttributes(proto::GraphProto &graph) {
+  /// Collects tensors that are attributes, or initializers inside of functions,
+  /// and have their elements in files beside the model: these get other names.
+  void collectAttributes(proto::GraphProto &graph, bool isOfFunction) {
+    if (isOfFunction) // the initializers of other graphs are collected apart
+      for (TensorProto &tensor : *graph.mutable_initializer())
+        if (tensor.data_location() == TensorProto::EXTERNAL)
+          attributes.push_back(
+              {&tensor, "initializer '" + tensor.name() + "' of a function"});
     for (proto::NodeProto &node : *graph.mutable_node())
-      collectAttributes(node);
+      collectAttributes(node, isOfFunction);
   }
-  void collectAttributes(proto::NodeProto &node) {
-    auto add = [&](TensorProto &tensor) {
-      if (tensor.data_location() == TensorProto::EXTERNAL)
-        attributes.push_back(&tensor);
-    };
+  void collectAttributes(proto::NodeProto &node, bool isOfFunction) {
     for (proto::AttributeProto &attribute : *node.mutable_attribute()) {
+      auto add = [&](TensorProto &tensor) {
+        if (tensor.data_location() == TensorProto::EXTERNAL)
+          attributes.push_back({&tensor, "attribute '" + attribute.name() +
+                                             "' of node '" + node.name() +
+                                             "'"});
+      };
       if (attribute.type() == proto::AttributeProto::GRAPH)
-        collectAttributes(*attribute.mutable_g());
+        collectAttributes(*attribute.mutable_g(), isOfFunction);
       if (attribute.type() == proto::AttributeProto::TENSOR)
         add(*attribute.mutable_t());
       for (TensorProto &tensor : *attribute.mutable_tensors())
@@ -122,8 +131,7 @@ private:
     }
   }
 
-  LogicalResult copyAttribute(TensorProto &tensor) {
-    std::string where = "attribute '" + tensor.name() + "'";
+  LogicalResult copyAttribute(TensorProto &tensor, StringRef where) {
     std::optional<ElementType> element =
         getElementType(tensor.data_type(), &reporter.getContext());
     SmallVector<int64_t> dimensions(tensor.dims().begin(), tensor.dims().end());
@@ -245,16 +253,25 @@ private:
     std::string to = (target + ".data").str();
     if (!copies.empty())
       to += "." + std::to_string(copies.size() + 1);
-    if (llvm::sys::fs::equivalent(path, to))
-      return reporter.error()
-             << "has elements in '" << to
-             << "', which would be replaced: write to a file of another name";
     if (llvm::sys::fs::exists(to) && !llvm::sys::fs::exists(target))
-      return reporter.error() << "has elements that would be written to '" << to
-                              << "', which exists, but is of no '" << target
-                              << "': choose another name, or remove it";
+      return reporter.error()
+             << "has elements that would be written to '" << to
+             << "', which exists although there is no '" << target
+             << "' that it would belong to: choose another name, or remove it";
     copies.push_back({path.str().str(), external.getFile(range), to, {}});
     return &copies.back();
+  }
+
+  /// Fails if a copy would replace a file that the model has elements in.
+  LogicalResult checkSources() {
+    for (const Copy &source : copies)
+      for (const Copy &copy : copies)
+        if (llvm::sys::fs::equivalent(source.path, copy.to))
+          return reporter.error()
+                 << "has elements in '" << copy.to
+                 << "', which would be replaced: write to a file of another "
+                    "name";
+    return success();
   }
 
   LogicalResult addCopy(Copy &copy) {
@@ -275,7 +292,10 @@ private:
     for (Piece &piece : copy.pieces) {
       if (piece.elements) {
         constexpr size_t kAlignment = 64;
-        if (isTaken(piece)) { // by a tensor whose elements may be others
+        if (StringRef(bytes).substr(piece.offset, piece.size) ==
+            *piece.elements) {
+          // They are there already.
+        } else if (isTaken(piece)) { // by a tensor with other elements
           bytes.resize(llvm::alignTo(bytes.size(), kAlignment));
           piece.offset = int64_t(bytes.size());
           bytes += *piece.elements;
@@ -316,7 +336,8 @@ private:
   NewElements newElements;
   ExternalFiles external;
   proto::ModelProto model;
-  std::vector<TensorProto *> initializers, attributes;
+  std::vector<TensorProto *> initializers;
+  std::vector<std::pair<TensorProto *, std::string>> attributes; // and where
   llvm::StringMap<int> uses; // of the names of initializers
   std::vector<Copy> copies;
   NewFiles files;

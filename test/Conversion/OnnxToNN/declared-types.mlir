@@ -1,7 +1,7 @@
 // RUN: gpuopt-opt %s -split-input-file -convert-onnx-to-nn -verify-diagnostics
 
 // The first value that is not as declared is told of, with the count of others.
-// expected-warning @below {{output 0 of Relu at 'first' is 'tensor<2x3xf32>', but the file declares 'tensor<3x2xf32>', and 1 more differ: either the declarations are out of date, which onnx.shape_inference renews, or gpuopt computes something else than the node means}}
+// expected-warning @below {{output 0 of Relu at 'first' is 'tensor<2x3xf32>', but the file declares 'tensor<3x2xf32>', and 1 more differ: either the file's declarations are out of date, and onnx.shape_inference.infer_shapes makes new ones once they are deleted, or gpuopt computes something else than the node means}}
 onnx.graph @g(%x: tensor<2x3xf32>) -> tensor<2x3xf64> attributes {inputNames = ["x"], opsets = {ai.onnx = 20 : i64}, outputNames = ["y"]} {
   %0 = onnx.node "Relu"(%x) : (tensor<2x3xf32>) -> tensor<3x2xf32> loc("first")
   %1 = onnx.node "Exp"(%0) : (tensor<3x2xf32>) -> tensor<2x3xf64> loc("second")

@@ -133,34 +133,6 @@ static Value normalisationVjp(TensorBuilder &b, Value g, Value xhat, Value rstd,
   return b.mul(b.sub(b.sub(g, meanG), b.mul(xhat, meanGX)), rstd);
 }
 
-Value nn::sumOfGradients(TensorBuilder &b, Value first, Value second) {
-  return first && second ? b.add(first, second) : first ? first : second;
-}
-
-Value nn::scaledGradient(TensorBuilder &b, Value gradient, double factor) {
-  return gradient ? b.mul(gradient, factor) : Value();
-}
-
-/// Returns the gradient of the variance v that reaches it through
-/// rstd = 1 / sqrt(v + epsilon); null if there is none.
-static Value varianceVjp(TensorBuilder &b, Value ofRstd, Value rstd) {
-  if (!ofRstd)
-    return Value();
-  return b.mul(ofRstd, b.mul(b.mul(b.mul(rstd, rstd), rstd), -0.5));
-}
-
-/// Returns what reaches x through its mean and its biased variance over n
-/// elements: (dmean + 2 (x - mean) dvariance) / n; null if nothing does.
-static Value statisticsVjp(TensorBuilder &b, StatisticsGradients of, Value x,
-                           Value mean, double n) {
-  Value ofVariance;
-  if (of.variance)
-    ofVariance = b.mul(b.sub(x, mean), b.mul(of.variance, 2 / n));
-  Value ofMean = scaledGradient(b, of.mean, 1 / n);
-  Value sum = sumOfGradients(b, ofVariance, ofMean);
-  return sum ? b.broadcast(sum, b.shape(x)) : Value();
-}
-
 void LayerNormOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
                            ArrayRef<bool> wanted,
                            MutableArrayRef<Value> result) {
@@ -185,20 +157,6 @@ void LayerNormOp::buildVjp(OpBuilder &builder, ArrayRef<Value> gradients,
     result[1] = b.sumTo(b.mul(dy, xhat), b.shape(getScale()));
   if (getBias() && wanted[biasIndex])
     result[biasIndex] = b.sumTo(dy, b.shape(getBias()));
-}
-
-StatisticsGradients nn::gradientsOfStatistics(TensorBuilder &b,
-                                              ArrayRef<Value> gradients,
-                                              Value rstd, double momentum,
-                                              double n) {
-  auto ofBlended = [&](Value gradient, double factor) {
-    return gradient ? b.reshape(b.mul(gradient, factor), b.shape(rstd))
-                    : Value();
-  };
-  double unbiased = n > 1 ? n / (n - 1) : 1;
-  return {sumOfGradients(b, ofBlended(gradients[1], momentum), gradients[3]),
-          sumOfGradients(b, ofBlended(gradients[2], momentum * unbiased),
-                         varianceVjp(b, gradients[4], rstd))};
 }
 
 /// Builds the gradients of a frozen batch norm, whose statistics are operands.

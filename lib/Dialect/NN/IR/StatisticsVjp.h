@@ -35,6 +35,15 @@ mlir::Value sumOfGradients(TensorBuilder &b, mlir::Value first,
 mlir::Value scaledGradient(TensorBuilder &b, mlir::Value gradient,
                            double factor);
 
+/// Returns the gradient of the variance v that reaches it through
+/// rstd = 1 / sqrt(v + epsilon); null if there is none.
+mlir::Value varianceVjp(TensorBuilder &b, mlir::Value ofRstd, mlir::Value rstd);
+
+/// Returns what reaches x through its mean and its biased variance over n
+/// elements: (dmean + 2 (x - mean) dvariance) / n; null if nothing does.
+mlir::Value statisticsVjp(TensorBuilder &b, StatisticsGradients of,
+                          mlir::Value x, mlir::Value mean, double n);
+
 } // namespace gpuopt::nn
 
 #endif // GPUOPT_LIB_DIALECT_NN_IR_STATISTICSVJP_H

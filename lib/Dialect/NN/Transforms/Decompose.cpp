@@ -267,7 +267,7 @@ int64_t elementsPerChannel(ArrayRef<int64_t> shape) {
 SmallVector<Value> blended(TensorBuilder &b, double momentum, double n,
                            ArrayRef<Value> running, Value mean,
                            Value variance) {
-  Value unbiased = b.mul(variance, n > 1 ? n / (n - 1) : 1);
+  Value unbiased = b.mul(variance, unbiasedFactor(n));
   auto blend = [&](Value running, Value batch) {
     Value kept = b.mul(b.reshape(running, b.shape(batch)), 1 - momentum);
     return b.reshape(b.add(kept, b.mul(batch, momentum)), b.shape(running));

@@ -37,8 +37,8 @@ namespace {
 /// Which keys a mask hides. It is the same for the whole batch.
 struct Visibility {
   int64_t rows, keys;
-  /// The size 1 of a dimension stands for equal rows or keys: a mask of few
-  /// elements may be that of very many scores.
+  /// A stored size of 1 says that all rows, or all keys, are alike: a mask of
+  /// few elements may describe very many scores.
   int64_t storedRows, storedKeys;
   SmallVector<bool> seen; ///< [storedRows, storedKeys]
 };

@@ -93,6 +93,10 @@ private:
   }
 };
 
+/// Returns the factor by which the unbiased variance of `n` elements is larger
+/// than the biased one; 1 for one element.
+inline double unbiasedFactor(double n) { return n > 1 ? n / (n - 1) : 1; }
+
 } // namespace gpuopt::nn
 
 #endif // GPUOPT_DIALECT_NN_IR_TENSORBUILDER_H
