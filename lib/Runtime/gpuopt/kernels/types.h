@@ -15,7 +15,27 @@
 #define HOST_DEVICE __host__ __device__ __forceinline__
 // Tells a kernel's largest number of threads in a block, and for how many
 // blocks at once a multiprocessor shall have registers.
-#define LAUNCH_BOUNDS(...) __launch_bounds__(__VA_ARGS__)
+// The blocks are planned for the device that a program is made for. ptxas
+// refuses more blocks, or more threads in them all, than a multiprocessor of
+// the device that it compiles for can hold.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || \
+    (__CUDA_ARCH__ >= 1000 && __CUDA_ARCH__ < 1100)
+#define GPUOPT_MOST_BLOCKS 32
+#define GPUOPT_MOST_THREADS 2048
+#elif __CUDA_ARCH__ >= 890
+#define GPUOPT_MOST_BLOCKS 24
+#define GPUOPT_MOST_THREADS 1536
+#else
+#define GPUOPT_MOST_BLOCKS 16
+#define GPUOPT_MOST_THREADS (__CUDA_ARCH__ < 800 ? 1024 : 1536)
+#endif
+#define GPUOPT_LEAST(a, b) ((a) < (b) ? (a) : (b))
+#define GPUOPT_BOUNDS(threads, blocks, ...)                                    \
+  __launch_bounds__(                                                           \
+      threads,                                                                 \
+      GPUOPT_LEAST(blocks, GPUOPT_LEAST(GPUOPT_MOST_BLOCKS,                    \
+                                        GPUOPT_MOST_THREADS / (threads))))
+#define LAUNCH_BOUNDS(...) GPUOPT_BOUNDS(__VA_ARGS__, 0, )
 // Promises that no other parameter reaches what this one points at, if any of
 // them writes to it.
 #define RESTRICT __restrict__
