@@ -78,6 +78,18 @@ TEST(Elementary, Power) {
       EXPECT_TRUE(std::isnan(want) ? std::isnan(got) : got == want)
           << x << " ^ " << y << " = " << want << ", but got " << got;
     }
+  for (float x : {inf, -inf})
+    for (float y : {0.1f, 0.01f, 1e-30f, -0.1f, -0.01f, -1e-30f})
+      EXPECT_EQ(gpuopt::pow(x, y), std::pow(x, y)) << x << " ^ " << y;
+}
+
+// Double has no digits left for the place in a period, but a sine is a sine.
+TEST(Elementary, SinesOfLargeNumbersStayWithinOne) {
+  for (float x : samples(1e6, 3e38)) {
+    EXPECT_LE(std::abs(gpuopt::sin(x)), 1.0f) << x;
+    EXPECT_LE(std::abs(gpuopt::cos(x)), 1.0f) << x;
+    EXPECT_FALSE(std::isnan(gpuopt::tan(x))) << x;
+  }
 }
 
 TEST(Elementary, SpecialValues) {

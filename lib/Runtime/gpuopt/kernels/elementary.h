@@ -78,6 +78,8 @@ DEVICE X log1p(X x) {
 }
 
 // x = q pi/2 + r, |r| <= pi/4, reduced in double: good to 1e-7 for |x| < 1e8.
+// The error grows with |x|, and above 1e16 nothing is left of r. It stays below
+// 0.7854 all the same, so that a sine or cosine is never outside [-1, 1].
 template <class X>
 DEVICE Reduced<X> reduce_half_pi(X x) {
   using D = WithElement<X, double>;
@@ -87,8 +89,9 @@ DEVICE Reduced<X> reduce_half_pi(X x) {
       (wide - n * D(1.5707963267341256)) - n * D(6.0771005065061922e-11);
   // Infinities and NaN have no quadrant (and no integer); r is NaN for them.
   const D quadrant = n - D(4) * floor(n * D(0.25));
+  const D most(0.7854);
   return {convert<int32_t>(select(quadrant == quadrant, quadrant, D(0))),
-          convert<float>(r)};
+          convert<float>(select(r > most, most, select(r < -most, -most, r)))};
 }
 template <class X>
 DEVICE X sine_poly(X r) {
@@ -238,6 +241,7 @@ DEVICE X pow(X x, X y) {
   const decltype(x == x) whole = floor(y) == y,
                          odd = whole & (floor(half) != half);
   r = select(x == X(0), select(y < X(0), infinity<X>(), X(0)), r);
+  r = select(is_inf(x), select(y < X(0), X(0), infinity<X>()), r);
   r = select(odd, copysign(r, x),
              select((x < X(0)) & !whole & !is_inf(x), nan<X>(), r));
   r = select(is_nan(x) | is_nan(y), nan<X>(), r);
