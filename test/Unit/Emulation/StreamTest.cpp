@@ -178,6 +178,21 @@ TEST_F(StreamTest, NobodyReadsPastAnAllocation) {
       "its end|AddressSanitizer");
 }
 
+__global__ void read_at(uint64_t address, int *to) {
+  *to = *reinterpret_cast<const int *>(address);
+}
+
+TEST_F(StreamTest, SaysWhereTheProcessorTellsNoAddress) {
+  OnDevice<int> to(1);
+  EXPECT_DEATH(
+      {
+        run(nullptr, 1, 1, read_at, uint64_t(1) << 63, to.data);
+        cudaDeviceSynchronize();
+      },
+      "block 0, thread 0 touches a misaligned or non-canonical address"
+      "|AddressSanitizer");
+}
+
 TEST_F(StreamTest, WhatLiesBehindTenNumbersIsNoNumber) {
   OnDevice<float> values(10);
   OnDevice<int> to(1);

@@ -53,7 +53,11 @@ static void describe_address(char *text, size_t size, const char *address) {
 static void report_access(int, siginfo_t *info, void *) {
   char who[80], what[160];
   describe_place(who, sizeof who);
-  describe_address(what, sizeof what, static_cast<char *>(info->si_addr));
+  // The processor tells no address where it has refused one without a look.
+  if (info->si_code == SI_KERNEL)
+    snprintf(what, sizeof what, "a misaligned or non-canonical address");
+  else
+    describe_address(what, sizeof what, static_cast<char *>(info->si_addr));
   fprintf(stderr, "emulation: %s touches %s\n", who, what);
   _exit(1);
 }

@@ -451,6 +451,16 @@ uint64_t exchange(const Exchange &mine) {
 
 int lane_in_warp() { return the_block->lane(); }
 
+void refuse_misaligned(const void *address, size_t alignment) {
+  throw Fault(
+      (the_block ? the_block->name_of_running() : "the host") +
+      " accesses a vector of " + std::to_string(alignment) +
+      " bytes at an address that is " +
+      std::to_string(reinterpret_cast<uintptr_t>(address) % alignment) +
+      " bytes past a multiple of that; the program must give the vector "
+      "an aligned place");
+}
+
 void copy_late(void *to, const void *from, size_t bytes, size_t read) {
   if (reinterpret_cast<uintptr_t>(to) % bytes != 0 ||
       reinterpret_cast<uintptr_t>(from) % bytes != 0)

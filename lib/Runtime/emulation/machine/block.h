@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 
 #ifndef GPUOPT_EMULATED_WARP_SIZE
@@ -60,6 +61,20 @@ struct Exchange {
 uint64_t exchange(const Exchange &mine);
 // Returns the place of the running thread in its warp.
 int lane_in_warp();
+
+// A thread has read or written a vector at an address that is no multiple of
+// `alignment`; throws.
+[[noreturn]] void refuse_misaligned(const void *address, size_t alignment);
+// Reads or writes a vector of the memory at `place`. A host compiler may move
+// what an aligned and another access have in common before the question which
+// of them it is. So nothing here tells it of an alignment; it is checked.
+template <size_t Alignment>
+inline void copy_vector(void *to, const void *from, size_t bytes,
+                        const void *place) {
+  if (reinterpret_cast<uintptr_t>(place) % Alignment != 0)
+    refuse_misaligned(place, Alignment);
+  memcpy(to, from, bytes);
+}
 
 // Copies to shared memory that arrive late. The destination holds NaNs from the
 // call on. The bytes arrive when the thread waits for the group of the copy, no

@@ -95,6 +95,9 @@ DEVICE void pack(uint32_t (&words)[sizeof(T) * kLanes / 4],
 // bytes.
 template <class T>
 DEVICE void read_vector(T (&v)[kLanes], const T *p) {
+#ifdef GPUOPT_EMULATED
+  return emulation::copy_vector<kAlignment<T>>(v, p, sizeof v, p);
+#endif
   using Word = typename WordOf<sizeof(T) * kLanes>::type;
   const Word word = *reinterpret_cast<const Word *>(p);
   memcpy(v, &word, sizeof word);
@@ -104,6 +107,9 @@ DEVICE void read_vector(T (&v)[kLanes], const T *p) {
 // again.
 template <class T>
 DEVICE void write_vector(T *p, const T (&v)[kLanes]) {
+#ifdef GPUOPT_EMULATED
+  return emulation::copy_vector<kAlignment<T>>(p, v, sizeof v, p);
+#endif
   constexpr int kBytes = sizeof(T) * kLanes;
   using Integer = typename IntegerOf<(kBytes < 16 ? kBytes : 16)>::type;
   uint32_t words[kBytes / 4];
