@@ -499,8 +499,11 @@ static LogicalResult sign(NodeConversion &c) {
     return c.yield(
         c.b.createOrFold<arith::MinSIOp>(above, c.b.splat(1, c.type(0))));
   }
+  // A NaN is neither below zero nor equal to it, and stays what it is.
+  Value rest =
+      c.b.select(c.b.compare(arith::CmpFPredicate::OEQ, x, zero), zero, x);
   Value negative = c.b.select(c.b.compare(arith::CmpFPredicate::OLT, x, zero),
-                              c.b.splat(-1, c.type(0)), zero);
+                              c.b.splat(-1, c.type(0)), rest);
   return c.yield(
       c.b.select(isPositive(c.b, x), c.b.splat(1, c.type(0)), negative));
 }
