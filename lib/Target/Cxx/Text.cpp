@@ -98,7 +98,8 @@ void cxx::printComment(raw_ostream &stream, StringRef text, unsigned indent) {
     std::replace_if(
         result.begin(), result.end(),
         [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');
-    return word.ends_with("\\") ? result + "." : result;
+    // g++ takes a backslash that only spaces follow as a continuation.
+    return StringRef(result).rtrim().ends_with("\\") ? result + "." : result;
   };
   for (StringRef word : llvm::split(text, ' ')) {
     if (line.size() > empty && line.size() + 1 + word.size() > kColumns) {
