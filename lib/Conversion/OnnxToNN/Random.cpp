@@ -16,14 +16,17 @@
 using namespace mlir;
 using namespace gpuopt;
 
-/// Draws uniform numbers in [0, 1), of another stream at each call. Numbers in
-/// half precision are drawn in f32, so that log and comparisons never see a 1;
-/// a uniform result may still round to `high`.
+/// Draws uniform numbers in [0, 1), of another stream at each call. All are
+/// drawn in f32: those in half precision, so that log and comparisons never see
+/// a 1 (a uniform result may still round to `high`); and those in double, which
+/// have the 24 bits of a float.
 static Value drawUniform(NodeConversion &c, ArrayRef<int64_t> shape,
                          Type element) {
-  Type wide = element.isF64() ? element : c.b.getF32Type();
-  return c.b.create<nn::RandomUniformOp>(RankedTensorType::get(shape, wide),
-                                         c.state.nextStream++);
+  Value draw = c.b.create<nn::RandomUniformOp>(
+      RankedTensorType::get(shape, c.b.getF32Type()), c.state.nextStream++);
+  if (!element.isF64())
+    return draw;
+  return c.b.create<arith::ExtFOp>(c.b.type(draw).clone(element), draw);
 }
 
 /// Rounds numbers that were drawn to the element type of the result.

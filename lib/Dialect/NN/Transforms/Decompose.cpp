@@ -334,7 +334,12 @@ SmallVector<Value> Decomposition<DropoutOp>::decompose(TensorBuilder &b,
                                                        DropoutOp op) const {
   double ratio = op.getRatio().convertToDouble();
   RankedTensorType type = b.type(op.getInput());
-  Value draw = b.create<RandomUniformOp>(type, op.getStream());
+  // Random numbers of double are those of float.
+  bool isDouble = type.getElementType().isF64();
+  Value draw = b.create<RandomUniformOp>(
+      isDouble ? type.clone(b.getF32Type()) : type, op.getStream());
+  if (isDouble)
+    draw = b.create<arith::ExtFOp>(type, draw);
   Value isKept =
       b.compare(arith::CmpFPredicate::OGE, draw, b.splat(ratio, type));
   return {b.select(isKept, b.mul(op.getInput(), 1 / (1 - ratio)),
