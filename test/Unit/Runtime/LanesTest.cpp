@@ -4,6 +4,7 @@
 #include "gpuopt/kernels/random.h"
 
 #include <gtest/gtest.h>
+#include <limits>
 #include <numeric>
 #include <sys/mman.h>
 #include <vector>
@@ -36,6 +37,32 @@ TYPED_TEST(LanesOf, ArithmeticIsElementwise) {
     EXPECT_EQ(lane(min(T(8), x), k), T(std::min(k + 3, 8)));
     EXPECT_EQ(lane(select(x > T(9), x, T(0)), k), T(k + 3 > 9 ? k + 3 : 0));
   }
+}
+
+template <class T>
+void expect_no_trap() {
+  constexpr T least = std::numeric_limits<T>::min();
+  const T dividends[] = {least, T(least + 1), T(-1), 0, 1, 7, T(~least)};
+  for (T a : dividends)
+    for (T b : {T(0), T(-1), T(1), T(3), least}) {
+      const bool negates = std::is_signed_v<T> && b == T(-1);
+      const T quotient = b == 0    ? a
+                         : negates ? a == least ? least : T(-a)
+                                   : a / b,
+              rest = b == 0 || negates ? T(0) : a % b;
+      EXPECT_EQ(divide(a, b), quotient) << a << " / " << b;
+      EXPECT_EQ(remainder(a, b), rest) << a << " % " << b;
+      EXPECT_EQ(lane(Lanes<T>(a) / Lanes<T>(b), 5), quotient)
+          << a << " / " << b;
+      EXPECT_EQ(lane(Lanes<T>(a) % Lanes<T>(b), 5), rest) << a << " % " << b;
+    }
+}
+
+TEST(Lanes, IntegerDivisionsNeverTrap) {
+  expect_no_trap<int32_t>();
+  expect_no_trap<int64_t>();
+  expect_no_trap<uint32_t>();
+  expect_no_trap<uint64_t>();
 }
 
 TYPED_TEST(LanesOf, MasksCombine) {

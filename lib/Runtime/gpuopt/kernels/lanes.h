@@ -125,18 +125,26 @@ struct Lanes {
 #endif
 #undef GPUOPT_UNARY
 
-  // Divides as the processor does. An integer's division by zero would trap,
-  // even in the lanes past the end of a row, so there it is a division by one.
+  // An integer's division by zero, or of the least number by -1, would trap in
+  // processors, even in the lanes past the end of a row. So a division by zero
+  // is one by one, and one by -1 is a negation that wraps.
   friend DEVICE Lanes operator/(Lanes a, Lanes b) {
-    if constexpr (std::is_integral_v<T>)
-      b = select(b == Lanes(T(0)), Lanes(T(1)), b);
-    Lanes r;
-    UNROLL
-    for (int i = 0; i < kParts; i++)
-      r.part[i] = a.part[i] / b.part[i];
-    return r;
+    if constexpr (std::is_integral_v<T>) {
+      const Lanes r = quotient(a, harmless(b));
+      if constexpr (std::is_signed_v<T>) {
+        using U = std::make_unsigned_t<T>;
+        return select(b == Lanes(T(-1)),
+                      bit_cast<T>(Lanes<U>(U(0)) - bit_cast<U>(a)), r);
+      }
+      return r;
+    } else {
+      return quotient(a, b);
+    }
   }
-  friend DEVICE Lanes operator%(Lanes a, Lanes b) { return a - a / b * b; }
+  friend DEVICE Lanes operator%(Lanes a, Lanes b) {
+    b = harmless(b);
+    return a - quotient(a, b) * b;
+  }
 
 #define GPUOPT_COMPARE(op)                                                     \
   friend DEVICE Lanes<bool> operator op(Lanes a, Lanes b) {                    \
@@ -166,6 +174,21 @@ struct Lanes {
 #undef GPUOPT_ASSIGN
 
 private:
+  static DEVICE Lanes quotient(Lanes a, Lanes b) {
+    Lanes r;
+    UNROLL
+    for (int i = 0; i < kParts; i++)
+      r.part[i] = a.part[i] / b.part[i];
+    return r;
+  }
+  // Returns 1 for the divisors that may trap: 0, and -1 of signed integers.
+  static DEVICE Lanes harmless(Lanes b) {
+    Lanes<bool> traps = b == Lanes(T(0));
+    if constexpr (std::is_signed_v<T>)
+      traps = traps | (b == Lanes(T(-1)));
+    return select(traps, Lanes(T(1)), b);
+  }
+
   // A comparison gives a mask as wide as what was compared; Lanes<bool> has
   // one width.
 #ifdef __CUDACC__
@@ -336,6 +359,19 @@ HOST_DEVICE To convert(From x) {
 template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>>
 HOST_DEVICE T select(bool mask, T a, T b) {
   return mask ? a : b;
+}
+// Divides integers as lanes do: by 0 as by 1, and by -1 with a wrap.
+template <class T>
+HOST_DEVICE T divide(T a, T b) {
+  using U = std::make_unsigned_t<T>;
+  if (std::is_signed_v<T> && b == T(-1))
+    return T(U(0) - U(a));
+  return a / (b == T(0) ? T(1) : b);
+}
+template <class T>
+HOST_DEVICE T remainder(T a, T b) {
+  const bool traps = b == T(0) || (std::is_signed_v<T> && b == T(-1));
+  return traps ? T(0) : a % b;
 }
 // Chooses between two values; one of them, or both, may be the same in all
 // lanes.

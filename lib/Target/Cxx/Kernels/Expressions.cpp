@@ -157,6 +157,30 @@ static Expression converted(StringRef type, const Expression &x) {
   return call(("convert<" + type + ">").str(), {x.text});
 }
 
+/// Returns the function that divides integers that are the same in all lanes.
+/// Unlike an operator of C++ it does not trap, as one of lanes does not.
+/// Returns nothing for a constant divisor for which no processor traps.
+static StringRef divisionOf(Operation *op, ArrayRef<Expression> x) {
+  bool isQuotient = isa<arith::DivSIOp, arith::DivUIOp>(op);
+  if (!isQuotient && !isa<arith::RemSIOp, arith::RemUIOp>(op))
+    return "";
+  llvm::APInt divisor;
+  bool isHarmless = matchPattern(op->getOperand(1), m_ConstantInt(&divisor)) &&
+                    !divisor.isZero() && !divisor.isAllOnes();
+  if (x[0].isVarying || x[1].isVarying || isHarmless)
+    return "";
+  return isQuotient ? "divide" : "remainder";
+}
+
+static Expression signedInfix(Operation *op, const Infix &entry,
+                              ArrayRef<Expression> x) {
+  StringRef function = divisionOf(op, x);
+  if (function.empty())
+    return infix(x[0], entry.symbol, x[1], entry.binding);
+  Type type = op->getResult(0).getType();
+  return call(function, {cxx::argument(x[0], type), cxx::argument(x[1], type)});
+}
+
 static Expression unsignedInfix(Operation *op, const Infix &entry,
                                 ArrayRef<Expression> x) {
   Type type = op->getResult(0).getType();
@@ -165,8 +189,11 @@ static Expression unsignedInfix(Operation *op, const Infix &entry,
     typed.text = cxx::argument(operand, type);
     return converted(cxx::unsignedType(type), typed);
   };
-  Expression inner = infix(cast(x[0]), entry.symbol, cast(x[1]), entry.binding);
-  return converted(cxx::computeType(type), inner);
+  Expression a = cast(x[0]), b = cast(x[1]);
+  StringRef function = divisionOf(op, x);
+  return converted(cxx::computeType(type),
+                   function.empty() ? infix(a, entry.symbol, b, entry.binding)
+                                    : call(function, {a.text, b.text}));
 }
 
 //===----------------------------------------------------------------------===//
@@ -487,7 +514,7 @@ FailureOr<Expression> cxx::expressionOf(Operation *op, ArrayRef<Expression> x) {
       form = *at;
     else
       form = found.isUnsigned ? unsignedInfix(op, found, x)
-                              : infix(x[0], found.symbol, x[1], found.binding);
+                              : signedInfix(op, found, x);
   } else if (auto function = functions().find(name);
              isTyped && function != functions().end()) {
     SmallVector<std::string> arguments;
