@@ -77,7 +77,13 @@ static const char kFromRuntime[] =
     "kHyperparameters "
     "kInputs kStates kOutputs kDefaults kOptimizerStates kGradients kChecked "
     "kCompiled kEvalMetrics kLosses kParamGroupBytes add_loss_part "
-    "kIndexed";
+    "kIndexed kMicroStepWork kUpdateWork LAUNCH_BOUNDS RESTRICT ROW_MEMORY "
+    "group groups group_reduce group_sum group_prod group_max group_min "
+    "reduce_groups sum_of_groups prod_of_groups max_of_groups min_of_groups "
+    "iterations whole_batches load_vector store_vector load_mask_vector "
+    "load_tile round_to is_at minus_at fast_exp fast_tanh convert_parts "
+    "to_mask narrow_bf16 narrow_f16 multiply_wide philox philox_call "
+    "philox_rounds random_uniform_pair uniform_of";
 
 static llvm::StringSet<> wordsOf(ArrayRef<StringRef> lists) {
   llvm::StringSet<> words;
