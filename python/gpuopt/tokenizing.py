@@ -27,13 +27,13 @@ _MOST_TOKENS = 2**31 - 1  # that the header can say
 
 def _documents(path: Path, field: str) -> Iterator[str]:
     """The texts of a file: a ``.jsonl`` file has one in each line, any other
-    file is one."""
+    file is one. A byte order mark at the beginning is no text."""
     if path.suffix != ".jsonl":
         # Line ends stay as they are.
-        with open(path, encoding="utf-8", newline="") as file:
+        with open(path, encoding="utf-8-sig", newline="") as file:
             yield file.read()
         return
-    with open(path, encoding="utf-8") as file:
+    with open(path, encoding="utf-8-sig") as file:
         for number, line in enumerate(file, 1):
             if not line.strip():
                 continue
@@ -88,6 +88,8 @@ def _whole(known: Any) -> Any:
 
 
 def _check_output(output: Path, inputs: Iterable[Path]) -> None:
+    if not output.parent.is_dir():
+        raise FileNotFoundError(f"cannot write '{output}': there is no folder '{output.parent}'")
     if not output.exists():
         return
     if output.is_dir():

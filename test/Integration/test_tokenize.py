@@ -27,11 +27,11 @@ def tokenizer(tmp_path_factory):
     return made, path
 
 
-def run(*arguments):
+def run(*arguments, cwd=None):
     """The command, with this interpreter as python3."""
     package = Path(gpuopt.__file__).parents[1]
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "PYTHONPATH": str(package)}
-    return subprocess.run([find_driver(), "tokenize", *map(str, arguments)], env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run([find_driver(), "tokenize", *map(str, arguments)], env=environment, cwd=cwd, capture_output=True, text=True, check=False)
 
 
 def read(path):
@@ -50,6 +50,22 @@ def test_files_of_text(tokenizer, tmp_path):
     assert read(tmp_path / "t.bin") == ([20240520, 1, len(expected)], expected)
     assert done.stdout == f"wrote {tmp_path / 't.bin'}: {len(expected)} tokens\n"
     assert not list(tmp_path.glob("*.part"))
+
+
+def test_a_byte_order_mark_is_no_text(tokenizer, tmp_path):
+    made, path = tokenizer
+    (tmp_path / "a.txt").write_bytes(b"\xef\xbb\xbf" + TEXTS[2].encode())
+    (tmp_path / "b.jsonl").write_bytes(b"\xef\xbb\xbf" + json.dumps({"text": TEXTS[2]}).encode())
+    assert gpuopt.tokenize([tmp_path / "a.txt", tmp_path / "b.jsonl"], path, tmp_path / "t.bin") == 2 * len(made.encode(TEXTS[2]).ids)
+
+
+def test_modules_of_the_folder_are_not_loaded(tokenizer, tmp_path):
+    (tmp_path / "json.py").write_text("raise SystemExit('shadowed')")
+    (tmp_path / "a.txt").write_text(TEXTS[2])
+    done = run("a.txt", "--tokenizer", tokenizer[1], "-o", "t.bin", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    done = run("a.txt", "--tokenizer", tokenizer[1], "-o", "none/t.bin", cwd=tmp_path)
+    assert done.returncode == 1 and done.stderr == "gpuopt: error: cannot write 'none/t.bin': there is no folder 'none'\n"
 
 
 def test_help():

@@ -16,13 +16,18 @@ using namespace gpuopt;
 
 static constexpr char kScript[] = R"(import signal, sys
 signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+# Modules of the folder that gpuopt runs in are not Python's own.
+sys.path = [path for path in sys.path if path]
 try:
     from gpuopt.tokenizing import main
 except ImportError as error:
     sys.exit("gpuopt: error: tokenize needs gpuopt's Python package: " +
              str(error) + "; install it by 'pip install ./python' in "
              "gpuopt's sources")
-sys.exit(main(sys.argv[1:]))
+try:
+    sys.exit(main(sys.argv[1:]))
+except KeyboardInterrupt:  # the unfinished file is removed
+    sys.exit(130)
 )";
 
 int gpuopt::tokenizeText(ArrayRef<std::string> arguments) {
