@@ -102,7 +102,7 @@ protected:
 
 TEST_F(ReplaceWeights, TakesTwoSpellingsOfAFileForOne) {
   ASSERT_TRUE(succeeded(replace(in("out/m.onnx"))));
-  EXPECT_EQ(read(in("out/w/all.bin")), "AAAABBBB....");
+  EXPECT_EQ(read(in("out/m.onnx.data")), "AAAABBBB....");
   proto::ModelProto written;
   ASSERT_TRUE(written.ParseFromString(read(in("out/m.onnx"))));
   EXPECT_EQ(written.graph().initializer(2).raw_data(), "CCCC");
