@@ -113,6 +113,7 @@ def test_however_the_file_has_the_weights(trained, files, tmp_path, values):
         process = export(trainer.folder / "run", target / "first.onnx", "--model", source / "m.onnx")
         assert process.returncode == 1 and "m.onnx: has elements that would be written to '" in process.stderr
         assert "first.onnx.data', which exists although there is no '" in process.stderr
+        assert "' that it would belong to: choose another name, or remove it" in process.stderr
         assert (target / "first.onnx.data").read_bytes() == b"mine" and not (target / "first.onnx").exists()
         # Neither the model's weights nor those of the first result are replaced.
         for other in (source / "trained.onnx", target / "second.onnx"):

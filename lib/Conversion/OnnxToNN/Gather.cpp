@@ -288,8 +288,7 @@ static LogicalResult oneHot(NodeConversion &c) {
 
 ArrayRef<OperatorEntry> gpuopt::gatherOperators() {
   static const OperatorEntry entries[] = {
-      {"Gather", gather,
-       "indices that are an input of the model must be at least 0"},
+      {"Gather", gather, "indices that are an input of the model: at least 0"},
       {"GatherElements", gatherElements},
       {"GatherND", gatherND},
       {"OneHot", oneHot, "constant depth"}};

@@ -58,7 +58,7 @@
 // CHECK: DFT (opset 28) at 'deep': the operand has 27 dimensions, but at most 25 are supported
 // CHECK: CumSum (opset 28) at 'deep_sum': the operand has 27 dimensions, but at most 25 are supported
 // Sums of 20000 elements are cut into chunks twice.
-// CHECK: CumSum (opset 28) at 'long_sum': the operand has 25 dimensions, but at most 23 are supported
+// CHECK: CumSum (opset 28) at 'long_sum': the operand has 25 dimensions, but at most 23 are supported where a long dimension is summed in chunks
 // CHECK: Resize (opset 28) at 'deep_image': the operand has 27 dimensions, but at most 25 are supported
 // CHECK: Resize (opset 28) at 'twice': attribute axes names dimension 2 twice
 // CHECK: Det (opset 28) at 'none': the operand has no matrices

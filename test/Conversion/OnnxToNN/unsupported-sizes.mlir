@@ -31,6 +31,7 @@
 // CHECK-NEXT: Resize (opset 23) at 'wide': the compiler would go through 2147483647 elements
 // CHECK-NEXT: AveragePool (opset 23) at 'windows': the compiler would go through 274877906942 elements
 // CHECK-NEXT: SpaceToDepth (opset 23) at 'no_blocks': attribute blocksize = 16777216 is too large for a dimension of 1048576
+// CHECK-NEXT: Resize (opset 23) at 'no_rows': dimension 0 has no elements and cannot be resized to 5
 // CHECK-NEXT: AveragePool (opset 23) at 'no_volumes': operand 0 of shape [0, 2, 1, 1, 1] has no elements, which windows over three dimensions need
 // CHECK-NEXT: docs/onnx-operators.md
 onnx.graph @g(%v: tensor<4xf32>, %s: tensor<f32>, %n: tensor<1x1xi64>, %image: tensor<1x1x2x2x2x2x2x2xf32>, %grid: tensor<1x1x1x1x1x1x1x6xf32>, %tall: tensor<4294967296x1xf32>, %flat: tensor<1x4294967296xf32>, %places: tensor<4294967296xi64>, %line: tensor<68719476736xf32>, %flat_image: tensor<1x1048576x0x0xf32>, %tower: tensor<1x1x274877906944x4xf32>, %volumes: tensor<0x2x1x1x1xf32>) -> !onnx.unknown attributes {inputNames = ["v", "s", "n", "image", "grid", "tall", "flat", "places", "line", "flat_image", "tower", "volumes"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y"]} {
@@ -86,6 +87,8 @@ onnx.graph @g(%v: tensor<4xf32>, %s: tensor<f32>, %n: tensor<1x1xi64>, %image: t
   %21 = onnx.node "AveragePool"(%tower) {kernel_shape = array<i64: 2, 2>, dilations = array<i64: 2, 1>} : (tensor<1x1x274877906944x4xf32>) -> !onnx.unknown loc("windows")
   // 2^68 channels.
   %22 = onnx.node "SpaceToDepth"(%flat_image) {blocksize = 16777216 : i64} : (tensor<1x1048576x0x0xf32>) -> !onnx.unknown loc("no_blocks")
+  %five_volumes = onnx.initializer "five_volumes" = dense<[5, 2, 1, 1, 1]> : tensor<5xi64>
+  %no_rows = onnx.node "Resize"(%volumes, %none, %none, %five_volumes) : (tensor<0x2x1x1x1xf32>, none, none, tensor<5xi64>) -> !onnx.unknown loc("no_rows")
   %no_volumes = onnx.node "AveragePool"(%volumes) {kernel_shape = array<i64: 1, 1, 1>} : (tensor<0x2x1x1x1xf32>) -> !onnx.unknown loc("no_volumes")
   onnx.return %1 : !onnx.unknown
 }

@@ -58,7 +58,8 @@ TEST_F(MemoryTest, ReportsMisalignedVectors) {
       y.data);
   std::string error = error_of_work();
   EXPECT_NE(error.find("block 0, thread 0 accesses a vector of 16 bytes at an "
-                       "address that is 4 bytes past a multiple of that"),
+                       "address that is 4 bytes past a multiple of that; the "
+                       "program must give the vector an aligned place"),
             std::string::npos)
       << error;
   cudaDeviceReset();
