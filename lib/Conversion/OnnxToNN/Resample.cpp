@@ -277,7 +277,7 @@ static std::optional<SmallVector<Axis>> axesOf(NodeConversion &c) {
     }
     Axis axis{*dim, type.getDimSize(*dim)};
     axis.number = index;
-    // Of a dimension without elements, only one without elements can be made.
+    // A dimension without elements can only stay so.
     if (axis.from == 0 &&
         (!sizes || policy != "stretch" || (*sizes)[index] == 0))
       continue;

@@ -250,7 +250,7 @@ func.func @joined_in_steps(%x: tensor<4x4x3x3xf32>, %y: tensor<4x4x3x3xf32>, %c:
   return %3#0 : tensor<4x3x3x12xf32>
 }
 
-// Of no channels.
+// The norm has no channels.
 // CHECK-LABEL: func.func @no_channels
 // CHECK-NOT: nn.batch_norm
 // CHECK: return %{{.*}} : tensor<4x0xf32>
