@@ -59,7 +59,7 @@ public:
     for (const auto &[tensor, where] : attributes)
       if (failed(copyAttribute(*tensor, where)))
         return failure();
-    if (failed(checkSources()))
+    if (failed(checkReplaced()))
       return failure();
     for (Copy &copy : copies)
       if (failed(addCopy(copy)))
@@ -233,37 +233,30 @@ private:
     FailureOr<FileAttr> range = external.locate(tensor, sizeInBytes, where);
     if (failed(range))
       return failure();
-    FailureOr<Copy *> copy = copyOf(*range);
-    if (failed(copy))
-      return failure();
-    (*copy)->pieces.push_back({&tensor, int64_t(range->getOffset()),
-                               sizeInBytes, std::move(elements)});
+    copyOf(*range).pieces.push_back({&tensor, int64_t(range->getOffset()),
+                                     sizeInBytes, std::move(elements)});
     return success();
   }
 
   /// Returns the copy of the file that a range lies in: "b.onnx.data" for
   /// "b.onnx", and "b.onnx.data.2" for a second file.
-  FailureOr<Copy *> copyOf(FileAttr range) {
+  Copy &copyOf(FileAttr range) {
     // Tensors of one file may spell its name otherwise: "w.bin", "./w.bin".
     SmallString<128> path(range.getFile());
     llvm::sys::path::remove_dots(path);
     for (Copy &copy : copies)
       if (copy.path == path)
-        return &copy;
+        return copy;
     std::string to = (target + ".data").str();
     if (!copies.empty())
       to += "." + std::to_string(copies.size() + 1);
-    if (llvm::sys::fs::exists(to) && !llvm::sys::fs::exists(target))
-      return reporter.error()
-             << "has elements that would be written to '" << to
-             << "', which exists although there is no '" << target
-             << "' that it would belong to: choose another name, or remove it";
     copies.push_back({path.str().str(), external.getFile(range), to, {}});
-    return &copies.back();
+    return copies.back();
   }
 
-  /// Fails if a copy would replace a file that the model has elements in.
-  LogicalResult checkSources() {
+  /// Fails if a copy would replace a file that the model has elements in, or
+  /// one that belongs to no model.
+  LogicalResult checkReplaced() {
     for (const Copy &source : copies)
       for (const Copy &copy : copies)
         if (llvm::sys::fs::equivalent(source.path, copy.to))
@@ -271,6 +264,13 @@ private:
                  << "has elements in '" << copy.to
                  << "', which would be replaced: write to a file of another "
                     "name";
+    for (const Copy &copy : copies)
+      if (llvm::sys::fs::exists(copy.to) && !llvm::sys::fs::exists(target))
+        return reporter.error()
+               << "has elements that would be written to '" << copy.to
+               << "', which exists although there is no '" << target
+               << "' that it would belong to: choose another name, or remove "
+                  "it";
     return success();
   }
 
