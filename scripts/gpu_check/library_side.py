@@ -17,6 +17,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[2] / "python")]
 import numpy as np
 import torch
 
+from gpuopt.library import Library
 from gpuopt.program import Program
 
 WAIT_IN_CYCLES = 50_000_000  # tens of milliseconds, for which the batch is not there yet
@@ -46,7 +47,7 @@ def main() -> None:
         "learning_rate": learning_rate, "weight_decay": 0, "max_grad_norm": 1, "lr_scheduler_type": "constant",
         "max_steps": steps,
     }
-    with Program(library, weights, 0, 0, settings) as program:
+    with Program(Library(library), weights, 0, 0, settings) as program:
         losses = [
             program.step({name: batch_of(samples, step, batch, place) for name, samples in data.items()})
             for step in range(steps)
