@@ -256,14 +256,15 @@ private:
       lastEffect = units.size();
       orderAfterReaders(op, unit);
     }
-    noteVariable(op);
     unitOf[op] = units.size();
+    noteVariableReaders(units.size(), unit);
     append(std::move(unit));
   }
 
-  void noteVariable(Operation *op) {
-    if (auto read = dyn_cast<train::ReadOp>(op))
-      variableOf[read.getResult()] = read.getVariableAttr();
+  void noteVariableReaders(unsigned index, const Unit &unit) {
+    for (Value value : unit.memory)
+      if (auto read = sourceOf(value).getDefiningOp<train::ReadOp>())
+        readersOfVariable[read.getVariableAttr()].insert(index);
   }
 
   /// Orders an op that changes a variable after all ops that read the old
@@ -273,10 +274,9 @@ private:
       return;
     for (NamedAttribute attribute : op->getAttrs())
       if (auto name = dyn_cast<FlatSymbolRefAttr>(attribute.getValue()))
-        for (unsigned index = 0; index < units.size(); ++index)
-          for (Value value : units[index].memory)
-            if (variableOf.lookup(value) == name)
-              unit.reads.insert(index);
+        if (auto found = readersOfVariable.find(name);
+            found != readersOfVariable.end())
+          unit.reads.insert(found->second.begin(), found->second.end());
   }
 
   /// Notes that `unit` reads `source`, and which unit writes it, in `reads`.
@@ -333,6 +333,7 @@ private:
   }
 
   void noteReaders(unsigned index, const Unit &unit) {
+    noteVariableReaders(index, unit);
     for (Value value : unit.memory)
       if (!isSmall(value))
         readersOf[value].insert(index);
@@ -496,7 +497,7 @@ private:
   std::optional<unsigned> lastEffect;
   llvm::DenseMap<Operation *, unsigned> position, unitOf;
   llvm::DenseMap<Value, llvm::SetVector<unsigned>> readersOf;
-  llvm::DenseMap<Value, FlatSymbolRefAttr> variableOf;
+  llvm::DenseMap<Attribute, llvm::SetVector<unsigned>> readersOfVariable;
 };
 
 } // namespace

@@ -53,8 +53,7 @@ struct Run {
     ops.push_back(call);
     half = half ? half : call.getHalfType();
     for (Value operand : call->getOperands())
-      (operand == call.getSource() ? read : written)
-          .push_back(bufferOf(operand));
+      (operand == call.getSource() ? read : written).insert(bufferOf(operand));
   }
 
 private:
@@ -72,13 +71,13 @@ private:
       return false;
     return llvm::any_of(call->getOperands(), [&](Value operand) {
       BufferOp buffer = bufferOf(operand);
-      return anyOverlaps(written, buffer) ||
-             (operand != call.getSource() && anyOverlaps(read, buffer));
+      return written.overlaps(buffer) ||
+             (operand != call.getSource() && read.overlaps(buffer));
     });
   }
 
   const SymbolTable *symbols;
-  SmallVector<BufferOp> read, written;
+  ByteRanges read, written;
 };
 
 class FormMultiTensorCalls

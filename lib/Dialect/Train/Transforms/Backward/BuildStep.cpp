@@ -49,6 +49,7 @@ private:
   void runOnOperation() override {
     if (failed(prepare()))
       return signalPassFailure();
+    symbols.emplace(getOperation());
     markTables();
     if (inference) {
       buildForward();
@@ -57,7 +58,7 @@ private:
     } else {
       buildEvaluation();
     }
-    forward.erase();
+    symbols->erase(forward);
     eraseUnused();
     // What stopped gradients folds from here on.
     getOperation().walk(
@@ -212,9 +213,10 @@ private:
     auto listOf = [&](ArrayRef<Attribute> list) {
       return list.empty() ? ArrayAttr() : builder.getArrayAttr(list);
     };
-    auto step = StepOp::create(
-        builder, forward.getLoc(), freeSymbol(getOperation(), name), kind,
-        builder.getArrayAttr(names), listOf(labelsNames), listOf(ranges));
+    auto step = StepOp::create(builder, forward.getLoc(), freeName(name), kind,
+                               builder.getArrayAttr(names), listOf(labelsNames),
+                               listOf(ranges));
+    symbols->insert(step);
     Block &body = step.getBody().emplaceBlock();
     IRMapping mapping;
     for (auto [index, argument] : llvm::enumerate(forward.getArguments())) {
@@ -257,8 +259,7 @@ private:
         reads; // by variable: tied weights are read several times
     SmallVector<Value> sources;
     for (ReadOp read : step.getBody().getOps<ReadOp>()) {
-      auto variable =
-          getOperation().lookupSymbol<VariableOp>(read.getVariable());
+      auto variable = symbols->lookup<VariableOp>(read.getVariable());
       if (variable && variable.isTrained()) {
         reads[read.getVariableAttr()].push_back(read.getResult());
         sources.push_back(read.getResult());
@@ -294,7 +295,7 @@ private:
   const OptimizerInfo &optimizerOf(FlatSymbolRefAttr parameter) {
     return train::optimizerOf(
         *find_optimizer(optimizer.getValue()),
-        getOperation().lookupSymbol<VariableOp>(parameter));
+        symbols->lookup<VariableOp>(parameter.getValue()));
   }
 
   /// Refuses a model in which the optimizer leaves all parameters to another
@@ -309,6 +310,14 @@ private:
            << StringRef(optimizerOf(updates.front().first).name) << "'";
   }
 
+  /// Returns `name`, with a number after it if it is taken. The table knows it
+  /// in no time, where a search of the module for each of thousands of names
+  /// would take the square of their number.
+  std::string freeName(StringRef name) {
+    return symbols->lookup(name) ? freeSymbol(getOperation(), name)
+                                 : name.str();
+  }
+
   /// Adds the variable with the hyperparameters of the parameter groups.
   void addParamGroups() {
     if (paramGroups.empty())
@@ -317,9 +326,9 @@ private:
     auto type = RankedTensorType::get(
         {int64_t(paramGroups.size()), kParamGroupBytes / 8},
         builder.getF64Type());
-    VariableOp::create(builder, builder.getUnknownLoc(),
-                       freeSymbol(getOperation(), "param_groups"),
-                       VariableKind::ParamGroups, type, FlatSymbolRefAttr());
+    symbols->insert(VariableOp::create(
+        builder, builder.getUnknownLoc(), freeName("param_groups"),
+        VariableKind::ParamGroups, type, FlatSymbolRefAttr()));
   }
 
   /// Adds the variable with the totals of the losses whose sum is minimised.
@@ -330,9 +339,9 @@ private:
     constexpr int64_t kNumbers = 4; // of LossSums, in optimizer.h
     auto type = RankedTensorType::get({outputLosses.parts(), kNumbers},
                                       builder.getF64Type());
-    VariableOp::create(builder, builder.getUnknownLoc(),
-                       freeSymbol(getOperation(), "losses"),
-                       VariableKind::Losses, type, FlatSymbolRefAttr());
+    symbols->insert(VariableOp::create(builder, builder.getUnknownLoc(),
+                                       freeName("losses"), VariableKind::Losses,
+                                       type, FlatSymbolRefAttr()));
   }
 
   /// Returns the number of the first group that a parameter belongs to, counted
@@ -367,9 +376,10 @@ private:
       AccumulateOp::create(builder, gradient.getLoc(), sums.back(), gradient);
     }
     OpBuilder outside = OpBuilder::atBlockEnd(getOperation().getBody());
-    auto update = StepOp::create(
-        outside, forward.getLoc(), freeSymbol(getOperation(), "update"),
-        StepKind::Update, outside.getArrayAttr({}), ArrayAttr(), ArrayAttr());
+    auto update = StepOp::create(outside, forward.getLoc(), freeName("update"),
+                                 StepKind::Update, outside.getArrayAttr({}),
+                                 ArrayAttr(), ArrayAttr());
+    symbols->insert(update);
     OpBuilder inside = OpBuilder::atBlockEnd(&update.getBody().emplaceBlock());
     SmallVector<Update> read;
     for (auto [sum, entry] : llvm::zip(sums, gradients))
@@ -405,7 +415,7 @@ private:
       gradient = orthogonalDirection(builder, info, update, states);
       states = nullptr;
     }
-    auto variable = getOperation().lookupSymbol<VariableOp>(parameter);
+    auto variable = symbols->lookup<VariableOp>(parameter.getValue());
     bool decay = noDecay.empty() || !variable.isNamed(noDecay);
     auto symbol = SymbolRefAttr::get(&getContext(), parameter.getValue());
     UpdateOp::create(builder, loc, builder.getStringAttr(info.name), symbol,
@@ -433,7 +443,7 @@ private:
   /// the optimizer's names.
   DictionaryAttr addStates(OpBuilder &builder, FlatSymbolRefAttr parameter,
                            const OptimizerInfo &info) {
-    auto owner = getOperation().lookupSymbol<VariableOp>(parameter);
+    auto owner = symbols->lookup<VariableOp>(parameter.getValue());
     SmallVector<NamedAttribute> states;
     for (const OptimizerState &state : info.states) {
       bool isKept = state.needs.empty() ||
@@ -454,7 +464,7 @@ private:
   FlatSymbolRefAttr addVariable(FlatSymbolRefAttr parameter, StringRef suffix,
                                 VariableKind kind,
                                 RankedTensorType type = nullptr) {
-    auto owner = getOperation().lookupSymbol<VariableOp>(parameter);
+    auto owner = symbols->lookup<VariableOp>(parameter.getValue());
     OpBuilder builder(owner);
     Operation *last = owner; // the last variable added for the parameter
     for (auto next = dyn_cast_or_null<VariableOp>(owner->getNextNode());
@@ -462,11 +472,11 @@ private:
          next = dyn_cast_or_null<VariableOp>(next->getNextNode()))
       last = next;
     builder.setInsertionPointAfter(last);
-    std::string name =
-        freeSymbol(getOperation(), (parameter.getValue() + "." + suffix).str());
+    std::string name = freeName((parameter.getValue() + "." + suffix).str());
     auto variable =
         VariableOp::create(builder, owner.getLoc(), name, kind,
                            type ? Type(type) : owner.getType(), parameter);
+    symbols->insert(variable);
     return FlatSymbolRefAttr::get(variable.getSymNameAttr());
   }
 
@@ -520,6 +530,8 @@ private:
   }
 
   func::FuncOp forward;
+  /// The variables and steps by name; those that are added are inserted.
+  std::optional<SymbolTable> symbols;
   LossOptions lossOptions;
   EvaluationOutputs measured;
   OutputLosses outputLosses;
