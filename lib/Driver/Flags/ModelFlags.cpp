@@ -20,6 +20,7 @@
 #include "gpuopt/Target/Cxx/PlanVersion.h"
 #include "gpuopt/settings/output_files.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_names.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Path.h"
@@ -176,6 +177,28 @@ static Error collectConstantInput(StringRef text, OnnxImportOptions &options) {
                : createStringError("input '" + name + "' is given twice");
 }
 
+/// Refuses a flag of training beside --inference: of the flags that `predict`
+/// does not take, a predictor heeds but a few.
+static Error refuseTrainingFlags() {
+  static const StringSet<> heeded = {"inference",     "compile-to",
+                                     "memory-budget", "activation-budget",
+                                     "allow-offload", "offload-bandwidth",
+                                     "frozen-params", "trained-params"};
+  const cl::Option *first = nullptr;
+  for (const auto &[name, option] : compileCommand().OptionsMap) {
+    if (option->getNumOccurrences() == 0 || heeded.contains(name) ||
+        predictCommand().OptionsMap.contains(name))
+      continue;
+    if (!first || option->getPosition() < first->getPosition())
+      first = option;
+  }
+  return first ? createStringError("--" + first->ArgStr +
+                                   " is for training, but --inference asks "
+                                   "for a program that predicts: leave one of "
+                                   "them out")
+               : Error::success();
+}
+
 Error gpuopt::checkModelExists() {
   sys::fs::file_status status;
   std::error_code code = sys::fs::status(model, status);
@@ -219,5 +242,6 @@ Error gpuopt::collectModel(DriverOptions &options) {
   options.pipeline.legalise.frozenParams = frozenParams;
   options.pipeline.legalise.trainedParams = trainedParams;
   options.pipeline.step.inference = inference || predictCommand();
-  return Error::success();
+  return inference && compileCommand() ? refuseTrainingFlags()
+                                       : Error::success();
 }
