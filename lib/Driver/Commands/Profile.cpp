@@ -18,6 +18,7 @@
 #include "Files/JoinPath.h"
 #include "Files/RunFiles.h"
 #include "Files/ScratchFolder.h"
+#include "Files/TrainerFlags.h"
 #include "gpuopt/Driver/Runs.h"
 #include "gpuopt/Target/Cxx/EmitProgram.h"
 #include "gpuopt/device/wait_policy_names.h"

@@ -7,6 +7,7 @@
 
 #include "Commands/ProfileFlags.h"
 
+#include "Files/TrainerFlags.h"
 #include "gpuopt/settings/settings_table.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -29,31 +30,6 @@ static bool isLeftOut(StringRef name) {
                        "logging-steps", "dump-gradients", "checksums-to",
                        "metric-for-best-model"},
                       name);
-}
-
-/// Returns the name of a flag without its value, in the spelling of the table
-/// of settings: "--learning-rate" of "--learning_rate=0.1", "--output-dir" of
-/// "-o".
-static std::string flagNameOf(StringRef flag) {
-  std::string name = flag.split('=').first.str();
-  std::replace(name.begin(), name.end(), '_', '-');
-  return name == "-o" ? "--output-dir" : name;
-}
-
-/// Returns the setting that a flag has a value for; null if it has none, or
-/// none is known.
-static const SettingInfo *settingWithValue(StringRef flag) {
-  const SettingInfo *setting =
-      find_setting(StringRef(flagNameOf(flag)).ltrim('-').str());
-  return setting && !setting->field.toggle ? setting : nullptr;
-}
-
-/// Returns how many arguments the first flag takes: a value is part of the
-/// flag, or the argument behind it.
-static size_t sizeOfFirst(ArrayRef<std::string> flags) {
-  StringRef flag = flags.front();
-  bool hasMore = settingWithValue(flag) && !flag.contains('=');
-  return std::min<size_t>(hasMore ? 2 : 1, flags.size());
 }
 
 /// Returns the inputs that `--data INPUT=FILE` names among flags.
@@ -135,21 +111,6 @@ std::vector<std::string> gpuopt::withoutReplaced(ArrayRef<std::string> flags) {
       kept.insert(kept.end(), first.begin(), first.end());
   }
   return kept;
-}
-
-std::optional<std::string> gpuopt::valueOf(StringRef name,
-                                           ArrayRef<std::string> flags) {
-  std::optional<std::string> found; // the last one wins
-  for (size_t i = 0; i < flags.size(); ++i) {
-    StringRef flag = flags[i];
-    if (flagNameOf(flag) != name)
-      continue;
-    if (flag.contains('='))
-      found = flag.split('=').second.str();
-    else
-      found = i + 1 < flags.size() ? flags[i + 1] : "";
-  }
-  return found;
 }
 
 ProfileSchedule gpuopt::scheduleFor(double stepMs, int64_t mostWarm) {

@@ -11,7 +11,6 @@
 #include "gpuopt/settings/profile_schedule.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,10 +28,6 @@ std::vector<std::string> withWholePaths(llvm::ArrayRef<std::string> flags);
 /// Returns flags of a trainer without values that a later flag of the same name
 /// replaces.
 std::vector<std::string> withoutReplaced(llvm::ArrayRef<std::string> flags);
-
-/// Returns the value that a flag, "--output-dir", has among others.
-std::optional<std::string> valueOf(llvm::StringRef name,
-                                   llvm::ArrayRef<std::string> flags);
 
 /// Returns which steps are profiled if a step takes `stepMs`; 0: not known. The
 /// first second warms up: caches fill, and threads learn how to wait for the

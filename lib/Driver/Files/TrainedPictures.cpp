@@ -7,9 +7,9 @@
 
 #include "Files/TrainedPictures.h"
 
-#include "Commands/ProfileFlags.h"
 #include "Files/JoinPath.h"
 #include "Files/RunFiles.h"
+#include "Files/TrainerFlags.h"
 #include "gpuopt/data/eval_transform.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_names.h"
 #include "llvm/ADT/StringExtras.h"

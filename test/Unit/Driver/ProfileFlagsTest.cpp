@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Commands/ProfileFlags.h"
+#include "Files/TrainerFlags.h"
 #include "gtest/gtest.h"
 
 using namespace gpuopt;
@@ -33,6 +34,7 @@ TEST(ProfileFlags, NamesHaveSeveralSpellings) {
   EXPECT_EQ(valueOf("--output-dir", {"--seed=1", "-o", "a"}), "a");
   EXPECT_EQ(valueOf("--learning-rate", {"--learning_rate=0.1"}), "0.1");
   EXPECT_EQ(valueOf("--seed", {"-o", "a"}), std::nullopt);
+  EXPECT_EQ(valueOf("--seed", {"-o", "--seed=1"}), std::nullopt);
 }
 
 TEST(ProfileFlags, WhatIsKeptOfARunIsLeftOut) {
