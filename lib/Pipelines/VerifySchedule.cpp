@@ -8,6 +8,7 @@
 #include "Steps.h"
 #include "gpuopt/Pipelines/Passes.h"
 
+#include "gpuopt/Analysis/Memory/Buffers.h"
 #include "gpuopt/Analysis/Memory/PersistentMemory.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 
@@ -29,14 +30,33 @@ static bool isRepeat(Operation &op) {
          op.hasAttr(train::kRecomputedAttribute);
 }
 
+/// Returns a variable of `written` that an op or its region reads; else null.
+static FlatSymbolRefAttr findRead(Operation &op,
+                                  const llvm::DenseSet<Attribute> &written) {
+  FlatSymbolRefAttr found;
+  op.walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (auto read = sourceOf(operand).getDefiningOp<train::ReadOp>();
+          read && written.contains(read.getVariableAttr()))
+        found = read.getVariableAttr();
+  });
+  return found;
+}
+
 static LogicalResult verifyStep(StepOp step) {
   int64_t count = 0;
+  llvm::DenseSet<Attribute> written;
   for (Operation &op : step.getBody().front()) {
-    if (!isRepeat(op))
-      continue;
-    ++count;
-    if (op.use_empty()) // (I2)
-      return op.emitOpError("is computed again, but nothing reads it");
+    if (isRepeat(op)) {
+      ++count;
+      if (op.use_empty()) // (I2)
+        return op.emitOpError("is computed again, but nothing reads it");
+      if (FlatSymbolRefAttr variable = findRead(op, written)) // (I4)
+        return op.emitOpError("is computed again from ")
+               << variable << ", which has been written before it";
+    }
+    for (FlatSymbolRefAttr variable : train::variablesWritten(&op))
+      written.insert(variable);
   }
   train::PlanAttr plan =
       train::TrainDialect::PlanAttrHelper(step.getContext()).getAttr(step);

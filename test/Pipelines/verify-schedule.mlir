@@ -37,6 +37,35 @@ train.step @micro_step micro ("x" %x: tensor<8xf32>) attributes {train.plan = #t
 
 // -----
 
+// Behind the update, the product would read the new weight, and behind the norm
+// the new loss scale, here in the region of a repeat.
+train.variable @w parameter : tensor<8xf32> {memoryOffset = 2048 : i64}
+train.step @micro_step micro ("x" %x: tensor<8xf32>) attributes {train.plan = #train.plan<arenaBytes = 512, plainArenaBytes = 1024, repeats = 1, plainNanoseconds = 2.0 : f64, addedNanoseconds = 1.0 : f64, lowerBoundNanoseconds = 0.0 : f64>} {
+  %w = train.read @w : tensor<8xf32>
+  train.update "sgd" @w, %x : tensor<8xf32>
+  // expected-error @below {{is computed again from @w, which has been written before it}}
+  %0 = nn.contract "i,j->ij" %x, %w {train.recomputed = "frees 256 bytes"} : tensor<8xf32>, tensor<8xf32>
+  train.output "p", %0 : tensor<8x8xf32>
+}
+
+// -----
+
+train.variable @w parameter : tensor<f32> {memoryOffset = 2048 : i64}
+train.variable @loss_scale loss_scale : tensor<f32> {memoryOffset = 2304 : i64}
+train.step @micro_step micro ("x" %x: tensor<f32>) attributes {train.plan = #train.plan<arenaBytes = 512, plainArenaBytes = 1024, repeats = 1, plainNanoseconds = 2.0 : f64, addedNanoseconds = 1.0 : f64, lowerBoundNanoseconds = 0.0 : f64>} {
+  %s = train.read @loss_scale : tensor<f32>
+  train.grad_norm %x of [@w] scale @loss_scale over 1 : tensor<f32>
+  // expected-error @below {{is computed again from @loss_scale, which has been written before it}}
+  %0 = train.recompute "frees 4 bytes" %s : (tensor<f32>) -> tensor<f32> {
+  ^bb0(%a: tensor<f32>):
+    %1 = math.exp %a : tensor<f32>
+    train.yield %1 : tensor<f32>
+  }
+  train.output "e", %0 : tensor<f32>
+}
+
+// -----
+
 // expected-error @below {{has no memory offset; run train-plan-state before}}
 train.variable @w parameter : tensor<8xf32>
 

@@ -76,6 +76,8 @@ def VerifySchedule : VerifyPass<"schedule"> {
     - (I2) An op reads each of them.
     - (I3) Each variable has an offset before the arena, at a multiple of the
       alignment, and no two overlap.
+    - (I4) None of them reads a variable that an op before it has written: it
+      would compute something else.
 
     This pass runs again after later passes.
   }];

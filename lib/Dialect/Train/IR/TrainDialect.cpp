@@ -155,7 +155,9 @@ SmallVector<FlatSymbolRefAttr> gpuopt::train::variablesWritten(Operation *op) {
   SmallVector<FlatSymbolRefAttr> written;
   if (isa<ReadOp>(op))
     return written;
-  for (StringRef name : {"variable", "parameter", "copy", "target"})
+  // The norm makes the next step's loss scale of this one's.
+  for (StringRef name :
+       {"variable", "parameter", "copy", "target", "lossScale"})
     if (auto variable = op->getAttrOfType<FlatSymbolRefAttr>(name))
       written.push_back(variable);
   return written;
