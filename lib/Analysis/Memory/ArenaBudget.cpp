@@ -33,8 +33,11 @@ int64_t gpuopt::arenaBudgetOf(int64_t memoryBudget, int64_t activationBudget,
 
 bool gpuopt::isWithinBudget(ModuleOp module, int64_t memoryBudget,
                             int64_t activationBudget) {
+  int64_t persistentBytes = persistentBytesOf(module);
+  if (memoryBudget > 0 && persistentBytes > memoryBudget)
+    return false;
   int64_t budget =
-      arenaBudgetOf(memoryBudget, activationBudget, persistentBytesOf(module));
+      arenaBudgetOf(memoryBudget, activationBudget, persistentBytes);
   return llvm::all_of(module.getOps<train::StepOp>(), [&](train::StepOp step) {
     llvm::StringMap<unsigned> names;
     StepMemory memory(step, names);

@@ -138,6 +138,9 @@ json::Array BudgetCurve::toJson() {
       points[i].added = points[i - 1].added;
       points[i].total = points[i - 1].total;
     }
+  // What a budget puts into half precision decides its bound.
+  for (Point &point : points)
+    point.bound = std::min(point.bound, point.added);
   json::Array curve;
   for (const Point &point : llvm::reverse(points))
     curve.push_back(json::Object{{"budget_bytes", point.budget},

@@ -85,7 +85,8 @@ static BudgetPoint pointOf(int64_t budget, const MemoryReport &memory) {
 }
 
 /// Gives a budget the plan of a smaller one where that costs less: it fits
-/// there as well.
+/// there as well. A bound holds for what its budget puts into half precision,
+/// and the other plan may put more into it: it is then no bound above its time.
 static void makeMonotone(std::vector<BudgetPoint> &points) {
   for (size_t i = points.size(); i-- > 1;)
     if (points[i].addedPercent < points[i - 1].addedPercent) {
@@ -93,6 +94,9 @@ static void makeMonotone(std::vector<BudgetPoint> &points) {
       points[i - 1].recomputePercent = points[i].recomputePercent;
       points[i - 1].totalInBytes = points[i].totalInBytes;
     }
+  for (BudgetPoint &point : points)
+    point.lowerBoundPercent =
+        std::min(point.lowerBoundPercent, point.addedPercent);
 }
 
 /// Adds points from no budget down to the smallest budget that can be met. A

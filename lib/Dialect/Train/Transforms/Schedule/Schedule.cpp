@@ -22,6 +22,7 @@
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Remarks.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace gpuopt::train {
@@ -64,12 +65,22 @@ private:
       model->hostLinkBytesPerSecond = offloadBandwidth;
     persistentBytes = persistentBytesOf(getOperation());
     SmallVector<StepOp> steps(getOperation().getOps<StepOp>());
+    std::optional<UnmetBudget> unmet;
+    if (memoryBudget > 0 && persistentBytes > memoryBudget)
+      unmet.emplace().isSmallest = true; // however little the steps need
     for (StepOp step : steps)
-      if (failed(scheduleOne(step, *model)))
+      if (failed(scheduleOne(step, *model, unmet)))
         return signalPassFailure();
+    if (unmet) {
+      reportUnmet(*unmet);
+      signalPassFailure();
+    }
   }
 
-  LogicalResult scheduleOne(StepOp step, const DeviceModel &model) {
+  /// Schedules a step. If it does not fit, `unmet` becomes what all steps need
+  /// up to this one.
+  LogicalResult scheduleOne(StepOp step, const DeviceModel &model,
+                            std::optional<UnmetBudget> &unmet) {
     for (Operation &op : step.getBody().front())
       if (isa<RecomputeOp, OffloadOp>(op) || op.hasAttr(kRecomputedAttribute))
         return step.emitOpError("has a schedule already, which has put '")
@@ -85,8 +96,13 @@ private:
         *ladders);
     if (auto *error = std::get_if<planning::Error>(&result))
       return step.emitOpError("cannot be scheduled: ") << error->message;
-    if (auto *unmet = std::get_if<UnmetBudget>(&result))
-      return reportUnmet(step, *unmet);
+    if (auto *needed = std::get_if<UnmetBudget>(&result)) {
+      if (unmet)
+        unmet->mergeWith(std::move(*needed));
+      else
+        unmet = std::move(*needed);
+      return success();
+    }
     auto &scheduled = std::get<ScheduledStep>(result);
     if (scheduled.step)
       replace(step, scheduled);
@@ -102,7 +118,19 @@ private:
                : text;
   }
 
-  LogicalResult reportUnmet(StepOp step, const UnmetBudget &unmet) {
+  /// Whether a step computes in half precision, which a budget has a say in.
+  bool hasHalfPrecision() {
+    auto isHalf = [](Type type) {
+      return isa<Float16Type, BFloat16Type>(getElementTypeOrSelf(type));
+    };
+    for (StepOp step : getOperation().getOps<StepOp>())
+      for (Operation &op : step.getBody().front())
+        if (llvm::any_of(op.getResultTypes(), isHalf))
+          return true;
+    return false;
+  }
+
+  void reportUnmet(const UnmetBudget &unmet) {
     // The memory budget limits the arena, unless the activation budget is
     // smaller.
     bool isWhole = memoryBudget > 0 &&
@@ -131,10 +159,11 @@ private:
     else
       error << " cannot be met: the proven lower limit is ";
     error << planning::formatBytes(limit);
+    if (hasHalfPrecision())
+      error << ", both with what this budget puts into half precision";
     if (isWhole)
       error << textOf(parts);
     error << textOfPeak(unmet);
-    return error;
   }
 
   /// Returns an attribute for a long text. It is printed at the end of a file,

@@ -45,6 +45,14 @@ struct UnmetBudget {
   /// that one execution there needs, with their bytes, the largest first.
   std::string limitOrigin;
   std::vector<std::pair<TensorName, int64_t>> heldBytes;
+
+  /// Makes this what a program needs that has the steps of both.
+  void mergeWith(UnmetBudget other) {
+    int64_t limit = std::max(lowerLimitInBytes, other.lowerLimitInBytes);
+    if (other.smallestArenaInBytes > smallestArenaInBytes)
+      *this = std::move(other);
+    lowerLimitInBytes = limit;
+  }
 };
 
 struct StepScheduleOptions {
