@@ -89,6 +89,43 @@ TEST_F(ErrorTest, TheStepsBeforeABadRecordAreKept) {
   }
 }
 
+// Each micro batch changes running statistics, and the third step has had one
+// of its two when its label is found to be no class.
+TEST_F(ErrorTest, RunningStatisticsAreThoseOfTheStepsBefore) {
+  constexpr size_t kOffMean = tiny::kOffX + 128, kOffVariance = kOffMean + 64;
+  std::vector<StateInfo> states(program.states.begin(), program.states.end());
+  states.push_back(
+      {{"mean", Type::F32, 1, {4}, kOffMean, 16}, StateKind::Buffer, {"mean"}});
+  states.push_back({{"variance", Type::F32, 1, {2}, kOffVariance, 8},
+                    StateKind::Buffer,
+                    {"variance"}});
+  program.states.data = states.data();
+  program.states.count = int(states.size());
+  program.accumulation_steps = 2;
+  program.micro_step = [](Context &ctx, char *memory) {
+    tiny::micro_step(ctx, memory);
+    tiny::at<float>(memory, kOffMean)[3] += 1;
+    tiny::at<float>(memory, kOffVariance)[1] += 10;
+  };
+  const std::vector<float> zeros(12, 0);
+  write_safetensors(folder / "start",
+                    {{"weight", Type::F32, {4, 3}, zeros.data(), 48},
+                     {"mean", Type::F32, {4}, zeros.data(), 16},
+                     {"variance", Type::F32, {2}, zeros.data(), 8}});
+  ASSERT_EQ(run_with_bad_label(47, "a", {"--max-steps=6"}), 1);
+  expect_kept("a", "2");
+  for (const char *file :
+       {"a/model.safetensors", "a/checkpoint-2/model.safetensors"}) {
+    const MappedFile mapped(folder / file);
+    const auto tensors = read_safetensors(mapped);
+    float mean[4], variance[2];
+    memcpy(mean, tensors.at("mean").data, sizeof mean);
+    memcpy(variance, tensors.at("variance").data, sizeof variance);
+    EXPECT_EQ(mean[3], 4) << file;
+    EXPECT_EQ(variance[1], 40) << file;
+  }
+}
+
 TEST_F(ErrorTest, TheStepsBeforeABadValidationAreKept) {
   static int validations;
   validations = 0;

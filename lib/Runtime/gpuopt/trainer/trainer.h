@@ -18,7 +18,9 @@
 #include "gpuopt/trainer/progress.h"
 #include "gpuopt/trainer/run_data.h"
 #include "gpuopt/trainer/run_outcome.h"
+#include "gpuopt/trainer/run_start.h"
 #include "gpuopt/trainer/run_summary.h"
+#include "gpuopt/trainer/running_statistics.h"
 #include "gpuopt/trainer/session.h"
 #include "gpuopt/trainer/settings.h"
 #include "gpuopt/trainer/signals.h"
@@ -33,8 +35,8 @@ public:
         session(program, int(kStagingIsDevice ? s.num_threads : 0)),
         ctx(session.ctx),
         waiting(parse_wait_policy(s.wait_policy), ctx.num_threads),
-        averages(program, s.ema_decay), measured(program), profiles(program, s),
-        data(program, s), checkpoints(program, s),
+        averages(program, s.ema_decay), statistics(program), measured(program),
+        profiles(program, s), data(program, s), checkpoints(program, s),
         outcome(program, s, checkpoints), summary(ctx, program, s),
         progress(s.logging_steps), warnings(program) {
     session.use_attention_library(s.attention_library);
@@ -218,10 +220,12 @@ private:
     if (step <= begun_at() || is_updating)
       return;
     try {
-      // An unfinished step may have taken batches, which are taken again.
+      // An unfinished step may have taken batches, which are taken again, and
+      // changed running statistics.
       StepState state = session.read_state();
       state.draw = finished_batches;
       session.write_state(state);
+      statistics.undo_step(ctx, memory);
       if (!end_checkpoint(true) || !save_weights() ||
           (!checkpoints.last_is_of(step) &&
            !(save_checkpoint(metrics) && end_checkpoint(true))))
@@ -352,28 +356,7 @@ private:
   }
 
   void announce() const {
-    const std::string host = ctx.host_bytes
-                                 ? ", " + human_bytes(double(ctx.host_bytes)) +
-                                       " of the host's memory"
-                                 : "";
-    printf("%s: %s allocated%s, %lld steps of %lld x %lld samples%s, %d "
-           "threads\n",
-           program.name, human_bytes(double(ctx.allocated_bytes)).c_str(),
-           host.c_str(), static_cast<long long>(steps),
-           static_cast<long long>(program.accumulation_steps),
-           static_cast<long long>(program.batch_size),
-           data.train().describe_epoch().c_str(), ctx.num_threads);
-    if (!is_started_by_gpuopt())
-      say(data.fewer_classes());
-    if (const std::string &path = checkpoints.start_path(); !path.empty())
-      printf("resumes from '%s' after step %lld of %lld\n", path.c_str(),
-             static_cast<long long>(step), static_cast<long long>(steps));
-    else if (!s.resume.empty())
-      printf("begins with step 1: --resume=auto has found no checkpoint in "
-             "'%s'\n",
-             s.output_dir.c_str());
-    say(describe_repeated_steps(checkpoints.start_path(), s.output_dir, step,
-                                steps));
+    print_run_start(ctx, program, s, data, checkpoints, step, steps);
     refuse_unplanned("", ctx.allocated_bytes,
                      program.total_bytes + averages.bytes());
     refuse_unplanned(" of the host's memory", ctx.host_bytes,
@@ -385,6 +368,7 @@ private:
     profiles.begin_step(done(), step);
     const auto begin = Clock::now();
     double waited = 0;
+    statistics.begin_step(ctx, memory);
     for (int64_t micro = 0; micro < program.accumulation_steps; micro++) {
       waited += data.train().deliver(memory);
       watch->batch();
@@ -414,6 +398,7 @@ private:
                 !s.is_dynamic || state.scaler.scale <= float(s.min_loss_scale));
     if (!watch->weights_are_lost()) {
       is_updating = false;
+      statistics.end_step();
       finished = step;
       finished_batches = state.draw;
     }
@@ -551,6 +536,7 @@ private:
   Context &ctx; // of the session
   StepWaiting waiting;
   Averages averages;
+  RunningStatistics statistics; // before a step
   EvalMetrics measured;
   ValidationHistory validations;
   StepProfiles profiles; // outlives the data and the writer of checkpoints,
