@@ -84,3 +84,19 @@ std::string gpuopt::describeLaterCheckpoint(StringRef run,
          "' in place of the run for the weights of step " +
          std::to_string(checkpoints.back().step);
 }
+
+std::string gpuopt::describeOtherAverages(StringRef run,
+                                          const TrainedWeights &averages) {
+  std::string file = joinPath(run, kModelFile);
+  TrainedWeights weights;
+  if (!hasFile(run, kModelFile) || !weights.load(file).empty())
+    return "";
+  std::optional<int64_t> step = averages.step(), ofWeights = weights.step();
+  if (!step || !ofWeights || *step == *ofWeights)
+    return "";
+  return "'" + joinPath(run, kAveragesFile) + "' has the averages of step " +
+         std::to_string(*step) + ", but '" + file + "' the weights of step " +
+         std::to_string(*ofWeights) +
+         ": the run that wrote these kept no averages; leave out --averages "
+         "for its weights";
+}

@@ -26,6 +26,12 @@ std::string describeLaterCheckpoint(llvm::StringRef run,
                                     const TrainedWeights &weights,
                                     bool averages);
 
+/// Says that the averages of a run are of another step than its weights: those
+/// of a later run, which kept none, stand beside them. Empty if they are not,
+/// or if one of both does not tell its step.
+std::string describeOtherAverages(llvm::StringRef run,
+                                  const TrainedWeights &averages);
+
 } // namespace gpuopt
 
 #endif // GPUOPT_LIB_DRIVER_FILES_MISSINGWEIGHTS_H

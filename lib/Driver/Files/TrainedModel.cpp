@@ -20,12 +20,14 @@ std::string gpuopt::loadTrained(const TrainedModel &trained,
                                 llvm::function_ref<std::string()> graphHash) {
   if (std::string problem = weights.load(trained.weights); !problem.empty())
     return problem;
+  llvm::StringRef run = llvm::sys::path::parent_path(trained.weights);
+  std::string other;
   if (!trained.namesWeights)
-    if (std::string later = describeLaterCheckpoint(
-            llvm::sys::path::parent_path(trained.weights), weights,
-            trained.averages);
-        !later.empty())
-      llvm::errs() << "gpuopt: warning: " << later << "\n";
+    other = describeLaterCheckpoint(run, weights, trained.averages);
+  if (other.empty() && trained.averages)
+    other = describeOtherAverages(run, weights);
+  if (!other.empty())
+    llvm::errs() << "gpuopt: warning: " << other << "\n";
   if (!trained.findsModel || weights.graphHash().empty())
     return "";
   std::string now = graphHash();

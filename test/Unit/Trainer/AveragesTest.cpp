@@ -81,6 +81,16 @@ TEST_F(AveragesTest, ACheckpointWithoutThemBeginsThem) {
   EXPECT_EQ(weights_in("a/ema.safetensors"), weights_in("a/model.safetensors"));
 }
 
+// Those of the run before would be of fewer steps than the weights.
+TEST_F(AveragesTest, ARunWithoutThemLeavesNone) {
+  ASSERT_EQ(run("a", {"--max-steps=2", "--save-steps=2", "--ema-decay=0.9"}), 0)
+      << error;
+  ASSERT_EQ(run("a", {"--max-steps=4", "--resume=auto"}), 0) << error;
+  EXPECT_FALSE(std::filesystem::exists(folder / "a/ema.safetensors"));
+  EXPECT_TRUE(
+      std::filesystem::exists(folder / "a/checkpoint-2/ema.safetensors"));
+}
+
 TEST_F(AveragesTest, ASkippedStepChangesNone) {
   program.update = [](Context &ctx, char *memory) {
     tiny::update(ctx, memory);

@@ -237,6 +237,10 @@ private:
       outcome.tell_not_saved(step, error_text(error));
     }
   }
+  static void remove_file(const std::string &path) {
+    std::error_code code; // gpuopt export warns of one that stays
+    std::filesystem::remove(path, code);
+  }
   static void say(const std::string &line) {
     if (!line.empty())
       printf("%s\n", line.c_str());
@@ -293,8 +297,9 @@ private:
     load_averages(path);
     warn_of_changes(path, checkpoints.start(), now, program.name);
   }
-  // Saves the weights, and what their classes are called; returns false if they
-  // are NaN. Such weights do not replace good ones.
+  // Saves the weights, and what their classes are called, and removes averages
+  // of others; returns false if the weights are NaN. Such weights do not
+  // replace good ones.
   bool save_weights() {
     std::string lost = session.weights_file().save(
         outcome.weights_file(), session.infinite_at_first, step);
@@ -305,6 +310,8 @@ private:
       outcome.tell_divergence(step, "; infinite or NaN: " + lost);
     else
       write_class_names(s.output_dir, data.class_names(), program.name);
+    if (lost.empty() && !averages.are_kept())
+      remove_file(s.output_dir + "/" + kAveragesFile);
     if (lost.empty())
       earlier.saved(/*is_interrupted=*/stops_early());
     return lost.empty();
