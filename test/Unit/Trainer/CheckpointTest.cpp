@@ -259,6 +259,25 @@ TEST_F(BestCheckpointTest, AResumedRunKnowsTheBest) {
   EXPECT_EQ(best_step("a"), best);
 }
 
+// The best validation was before --save-best was given, and has a checkpoint.
+TEST_F(BestCheckpointTest, OneOfSaveStepsIsKeptFromThenOn) {
+  ASSERT_EQ(run("a", flags({"--save-steps=2"})), 0) << error;
+  const int64_t best = best_step("a");
+  ASSERT_LT(best, 28) << "the test is of a loss that rises again";
+  std::vector<std::string> further =
+      flags({"--save-best", "--resume=auto", "--save-total-limit=1"});
+  further.push_back("--max-steps=34");
+  ASSERT_EQ(run("a", further), 0) << error;
+  EXPECT_EQ(steps_in("a"), (Steps{best, 34}));
+  EXPECT_NE(output.find(" after step " + std::to_string(best) +
+                        ", checkpoint '" + folder / "a/checkpoint-"),
+            std::string::npos)
+      << output;
+  EXPECT_EQ(
+      read_run_state(folder / "a/checkpoint-34/trainer_state.json").best_step,
+      best);
+}
+
 TEST_F(CheckpointTest, TheBestNeedsValidation) {
   EXPECT_EQ(run("a", {"--save-best"}), 1);
   EXPECT_EQ(error,

@@ -22,9 +22,9 @@ public:
     if (first_path.empty())
       return;
     first = read_run_state(first_path + "/" + kRunStateFile);
-    if (has_same_metric(first, s))
-      kept_best = {sign() * first.best_metric, first.best_step};
     last = first_path;
+    if (has_same_metric(first, s))
+      kept_best = best_so_far();
   }
   // Returns the folder of that checkpoint; empty if the run begins anew.
   const std::string &start_path() const { return first_path; }
@@ -127,6 +127,20 @@ public:
   }
 
 private:
+  struct Validation {
+    double score = 0;
+    int64_t step = 0; // 0: there is none
+  };
+
+  // Returns the best validation before the run that has a checkpoint. Where
+  // earlier runs had no --save-best, it may be one that --save-steps has kept.
+  Validation best_so_far() const {
+    const ValidationHistory &history = first.validations;
+    if (s.save_best && history.count > 0 && history.best_step > 0 &&
+        !path_of(history.best_step).empty())
+      return {history.stopping_best, history.best_step};
+    return {sign() * first.best_metric, first.best_step};
+  }
   // The state of a run has the metric itself.
   double sign() const {
     return is_greater_better(s.metric_for_best_model) ? -1 : 1;
@@ -153,10 +167,6 @@ private:
   std::string first_path, last;
   std::set<int64_t> whole_steps; // of the checkpoints that this run has written
   RunState first;
-  struct Validation {
-    double score = 0;
-    int64_t step = 0; // 0: there is none
-  };
   Validation kept_best, // the best one that has a checkpoint
       candidate,        // a better one, which gets one
       written;          // the one whose checkpoint was begun last
