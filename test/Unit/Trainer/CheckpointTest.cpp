@@ -278,6 +278,33 @@ TEST_F(BestCheckpointTest, OneOfSaveStepsIsKeptFromThenOn) {
       best);
 }
 
+// Losses fall in the first steps. What a checkpoint was written for counts, not
+// the flags of the run that goes on.
+TEST_F(BestCheckpointTest, OnlyThoseOfTheBestAloneGo) {
+  auto until = [&](const char *steps, std::vector<std::string> more) {
+    more = flags(std::move(more));
+    more.push_back(std::string("--max-steps=") + steps);
+    more.push_back("--lr-scheduler-type=constant");
+    return more;
+  };
+  ASSERT_EQ(run("a", until("4", {"--save-best", "--save-steps=2"})), 0)
+      << error;
+  ASSERT_EQ(run("a", until("6", {"--save-best", "--resume=auto"})), 0) << error;
+  ASSERT_EQ(best_step("a"), 6);
+  EXPECT_EQ(steps_in("a"), (Steps{2, 4, 6}));
+  ASSERT_EQ(run("a", until("8", {"--save-best", "--resume=auto"})), 0) << error;
+  EXPECT_EQ(steps_in("a"), (Steps{2, 4, 6, 8}))
+      << "--resume asks for one after the last step";
+
+  ASSERT_EQ(run("b", until("4", {"--save-best"})), 0) << error;
+  EXPECT_EQ(steps_in("b"), Steps{4});
+  ASSERT_EQ(
+      run("b", until("8", {"--save-best", "--save-steps=4", "--resume=auto"})),
+      0)
+      << error;
+  EXPECT_EQ(steps_in("b"), Steps{8});
+}
+
 TEST_F(CheckpointTest, TheBestNeedsValidation) {
   EXPECT_EQ(run("a", {"--save-best"}), 1);
   EXPECT_EQ(error,

@@ -51,6 +51,8 @@ public:
     const Validation &best = written.step > 0 ? written : kept_best;
     run.best_metric = sign() * best.score;
     run.best_step = best.step;
+    written.is_its_reason = written.step > 0 && !is_regular(run);
+    run.is_for_best = written.is_its_reason;
     writer->begin(ctx, memory, run, superseded_by(written.step));
   }
   // Looks at what became of the one that was begun last, and waits for it or
@@ -130,29 +132,48 @@ private:
   struct Validation {
     double score = 0;
     int64_t step = 0; // 0: there is none
+    // Whether its checkpoint was written for it alone.
+    bool is_its_reason = false;
   };
 
   // Returns the best validation before the run that has a checkpoint. Where
   // earlier runs had no --save-best, it may be one that --save-steps has kept.
   Validation best_so_far() const {
     const ValidationHistory &history = first.validations;
+    Validation best{sign() * first.best_metric, first.best_step};
     if (s.save_best && history.count > 0 && history.best_step > 0 &&
         !path_of(history.best_step).empty())
-      return {history.stopping_best, history.best_step};
-    return {sign() * first.best_metric, first.best_step};
+      best = {history.stopping_best, history.best_step};
+    best.is_its_reason = best.step > 0 && was_for_best(path_of(best.step));
+    return best;
+  }
+  // Whether a checkpoint was written for a validation alone. One that does not
+  // tell was not: it stays.
+  static bool was_for_best(const std::string &checkpoint) {
+    try {
+      return read_run_state(checkpoint + "/" + kRunStateFile).is_for_best;
+    } catch (const Error &) {
+      return false;
+    }
+  }
+  // Whether the flags ask for a checkpoint of a step, whatever its validation
+  // was.
+  bool is_regular(const RunState &run) const {
+    const bool is_last = run.step == run.max_steps;
+    return (s.save_steps > 0 && (is_last || run.step % s.save_steps == 0)) ||
+           (is_last && !s.resume.empty());
   }
   // The state of a run has the metric itself.
   double sign() const {
     return is_greater_better(s.metric_for_best_model) ? -1 : 1;
   }
   // Returns the step of the best checkpoint so far if that of `best_step`,
-  // which is 0 if there is none, takes its place, and if it is none of those of
-  // every
-  // --save-steps steps; otherwise 0.
+  // which is 0 if there is none, takes its place, and if it was written for
+  // nothing else; otherwise 0.
   int64_t superseded_by(int64_t best_step) const {
-    const bool is_regular =
-        s.save_steps > 0 && kept_best.step % s.save_steps == 0;
-    return best_step > kept_best.step && !is_regular ? kept_best.step : 0;
+    return best_step > kept_best.step && kept_best.is_its_reason
+               ? kept_best.step
+               : 0;
   }
   void tell_failure(const CheckpointOutcome &outcome) {
     fprintf(stderr,

@@ -29,6 +29,9 @@ struct RunState {
   // Whether a validation was due after the step, but an interrupt or an error
   // kept it from ending; `validations` does not have it.
   bool awaits_validation = false;
+  // Whether the checkpoint was written for its validation alone, and goes when
+  // a better one comes.
+  bool is_for_best = false;
   std::string optimizer; // of kOptimizers
   std::string model;     // Program::model
   // Flags that decide what a run computes, as their texts.
@@ -153,6 +156,8 @@ inline std::string json_of(const RunState &run) {
             "\": " + number_text(run.validations.*member) + ",\n";
   if (run.awaits_validation)
     text += " \"awaits_validation\": 1,\n";
+  if (run.is_for_best)
+    text += " \"is_for_best\": 1,\n";
   return text + " \"optimizer\": " + json_quoted(run.optimizer) +
          ",\n \"model\": " + json_quoted(run.model) +
          ",\n \"settings\": " + json_object(run.settings) + "\n}\n";
@@ -188,6 +193,8 @@ inline RunState read_run_state(const std::string &path) {
       }
     if (name == "awaits_validation")
       run.awaits_validation = parser.integer() != 0;
+    else if (name == "is_for_best")
+      run.is_for_best = parser.integer() != 0;
     else if (name == "optimizer")
       run.optimizer = parser.string();
     else if (name == "model")
