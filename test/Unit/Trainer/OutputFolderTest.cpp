@@ -79,4 +79,26 @@ TEST(OutputFolder, LeavesNothingWithoutResults) {
             (Names{".gpuopt-results", "metrics.jsonl"}));
 }
 
+// A shell that completes the name of a folder writes one.
+TEST_F(TrainerTest, ASlashMayEndTheNameOfAFolder) {
+  program.update = [](Context &ctx, char *memory) {
+    tiny::update(ctx, memory);
+    if (tiny::at<StepState>(memory, tiny::kOffState)->step == 2)
+      raise(SIGINT);
+  };
+  ASSERT_EQ(run("a//", {"--max-steps=4"}), 0) << error;
+  const std::string way_on = "interrupted: ends after step 2 of 4; "
+                             "--resume=auto goes on from '" +
+                             folder / "a/checkpoint-2'\n";
+  EXPECT_NE(output.find(way_on), std::string::npos) << output;
+  EXPECT_NE(output.find("\nweights: " + folder / "a/model.safetensors\n"),
+            std::string::npos)
+      << output;
+  // It is interrupted before its first step.
+  ASSERT_EQ(
+      run("a/", {"--max-steps=4", "--resume", folder / "a/checkpoint-2/"}), 0)
+      << error;
+  EXPECT_NE(output.find(way_on), std::string::npos) << output;
+}
+
 } // namespace gpuopt

@@ -14,6 +14,14 @@
 
 namespace gpuopt {
 
+// Returns a path without slashes at its end, as names of what lies in the
+// folder are made of it and compared.
+inline std::string without_end_slashes(std::string path) {
+  while (path.size() > 1 && path.back() == '/')
+    path.pop_back();
+  return path;
+}
+
 // The folder is removed again if a run puts nothing into it. While the object
 // lives, no other trainer writes to the folder: the mark is locked, which ends
 // with the process, however it ends.

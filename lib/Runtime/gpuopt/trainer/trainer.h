@@ -570,6 +570,8 @@ private:
 inline int trainer_main(int argc, char **argv, const Program &program) {
   try {
     Settings settings = parse_settings(argc, argv, program);
+    settings.output_dir = without_end_slashes(settings.output_dir);
+    settings.resume = without_end_slashes(settings.resume);
     detail::keep_quiet(settings);
     const std::string folder = settings.output_dir;
     int64_t seconds = 0;
