@@ -200,6 +200,18 @@ TEST_F(DiskFailureTest, LinesAreWholeThoughNothingCanBeCutOff) {
             expected + "{\"step\": 3, \"eval_loss\": 0.5}\n");
 }
 
+// The signal comes with a write beyond `ulimit -f`, and ends a process that
+// does nothing about it.
+TEST_F(DiskFailureTest, AFileThatGrowsBeyondItsLimitEndsNothing) {
+  std::signal(SIGXFSZ, SIG_DFL);
+  program.update = [](Context &ctx, char *memory) {
+    tiny::update(ctx, memory);
+    raise(SIGXFSZ);
+  };
+  EXPECT_EQ(run("a", {"--max-steps=2"}), 0) << error;
+  EXPECT_TRUE(std::filesystem::exists(folder / "a/model.safetensors"));
+}
+
 TEST_F(DiskFailureTest, AnInterruptOfTheLastStepEndsNothing) {
   interrupt_in<3>();
   const std::vector<std::string> flags = {
