@@ -58,6 +58,27 @@ TEST_F(LoaderTest, AnyNumberOfWorkersGivesTheSameBatches) {
   EXPECT_NE(one, batches(1, 20, false));
 }
 
+TEST_F(LoaderTest, ABatchThatIsReadAgainChangesNoOther) {
+  const auto expected = batches(1, 8, true);
+  for (int workers : {0, 3}) {
+    Context ctx(1);
+    Loader loader(ctx, program, sources(), {4, /*shuffle=*/true, 7, workers});
+    for (int64_t i = 0; i < 8; i++) {
+      float batch[8];
+      auto expect_batch = [&](int64_t number) {
+        EXPECT_TRUE(std::equal(batch, batch + 8, expected.begin() + number * 8))
+            << number << " after " << i;
+      };
+      loader.deliver(reinterpret_cast<char *>(batch));
+      expect_batch(i);
+      for (int64_t back = 1; back <= i + 1; back++) {
+        loader.deliver_again(back, reinterpret_cast<char *>(batch));
+        expect_batch(i + 1 - back);
+      }
+    }
+  }
+}
+
 // Samples that take a while, as pictures do.
 struct SlowSource : NpySource {
   using NpySource::NpySource;

@@ -48,6 +48,24 @@ TEST_F(TrainerNotFiniteTest, StopsBeforeNaNReplacesWeights) {
       << error;
 }
 
+// Sample 20 is in the third of the four batches of the first step; where an
+// epoch is shuffled, it comes in any batch of either step. With `--num-workers
+// 0`, the trainer's thread reads all of them.
+TEST_F(TrainerNotFiniteTest, NamesTheDataOfEachMicroBatch) {
+  program.accumulation_steps = 4;
+  x[4 * 20] = INFINITY;
+  write_file(folder / "x.npy", npy("<f4", "(64, 4)", bytes_of(x)));
+  overwrites = true;
+  for (const char *workers : {"0", "2"})
+    for (const char *order : {"--no-shuffle", "--seed=1", "--seed=2"}) {
+      run("a", {"--max-steps=2", order, "--num-workers", workers});
+      EXPECT_NE(error.find("The data of input 'x' ('" + folder / "x.npy" +
+                           "': sample 20) is infinite or NaN: mend it"),
+                std::string::npos)
+          << order << ": " << error;
+    }
+}
+
 // A finite gradient can make a weight infinite: by its length alone, or where
 // a moment is 0 and epsilon too.
 TEST_F(TrainerNotFiniteTest, InfiniteWeightsReplaceNone) {
@@ -192,11 +210,12 @@ TEST(InputsNotFinite, AreNamedWithTheirPlaces) {
     float values[10] = {};
     for (int at : bad)
       values[at] = NAN;
-    FiniteWatch watch(ctx, program, reinterpret_cast<char *>(values),
-                      [](int input, int64_t place) {
-                        return std::to_string(input) + ":" +
-                               std::to_string(place);
-                      });
+    FiniteWatch watch(
+        ctx, program, reinterpret_cast<char *>(values),
+        [](int input, int64_t place) {
+          return std::to_string(input) + ":" + std::to_string(place);
+        },
+        [](int64_t) {});
     StepState state{};
     state.first_not_finite = 0;
     testing::internal::CaptureStderr();

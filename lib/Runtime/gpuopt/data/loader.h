@@ -170,32 +170,7 @@ public:
     if (!prepared.problem.empty())
       throw Error(prepared.problem);
     const double waited = milliseconds(start, Clock::now());
-    const TraceSpan span(options.tracer, "put batch into inputs", "trainer");
-    const char *from = prepared.staging;
-    if (!kStagingIsDevice) {
-      start_copy(prepared, delivered);
-      prepared.copied.wait(ctx);
-      from = copy_of(delivered).memory;
-    }
-    for (size_t i = 0; i < sources.size(); i++) {
-      const TensorInfo &tensor = program.inputs.data[i].tensor;
-      char *to = memory + tensor.offset;
-      if (sources[i]->gives_classes)
-        spread_classes(ctx, sources[i]->type, from + offsets[i], to, tensor);
-      else if (sources[i]->scale)
-        scale_pixels(ctx, from + offsets[i], tensor.type, to, tensor.elements(),
-                     *sources[i]->scale);
-      else
-        cast_input(ctx, sources[i]->type, from + offsets[i], tensor.type, to,
-                   tensor.elements());
-    }
-    if (options.mix.are_given())
-      mix(memory);
-    if (!kStagingIsDevice) {
-      copy_of(delivered).used.record(ctx);
-      prepared.copied.synchronize(); // before a worker fills the batch again
-    }
-    delivered_samples.swap(prepared.samples);
+    put_into_inputs(prepared, delivered, memory);
     {
       const std::lock_guard<std::mutex> lock(mutex);
       unused.push_back(&prepared);
@@ -207,6 +182,21 @@ public:
     follows_step = true;
     last_delivery = Clock::now();
     return waited;
+  }
+
+  // Puts a batch into the program's inputs once more that has been there, 1 for
+  // the one that was delivered last, 2 for the one before. Reads its samples
+  // again.
+  void deliver_again(int64_t back, char *memory) {
+    if (!again.staging)
+      again.staging = ctx.allocate_staging(batch_bytes);
+    again.bad_records.clear();
+    const int64_t batch = delivered - back;
+    fill(again, batch);
+    // It may take the place of the next one, which is copied again then.
+    copied = -1;
+    put_into_inputs(again, batch, memory);
+    copied = -1;
   }
 
   // Starts the copy of the next batch to the device if the batch is ready, so
@@ -298,6 +288,35 @@ private:
     }
     for (size_t i = 0; i < copies_count; i++)
       copies[i].memory = staging.data + i * batch_bytes;
+  }
+
+  void put_into_inputs(PreparedBatch &prepared, int64_t batch, char *memory) {
+    const TraceSpan span(options.tracer, "put batch into inputs", "trainer");
+    const char *from = prepared.staging;
+    if (!kStagingIsDevice) {
+      start_copy(prepared, batch);
+      prepared.copied.wait(ctx);
+      from = copy_of(batch).memory;
+    }
+    for (size_t i = 0; i < sources.size(); i++) {
+      const TensorInfo &tensor = program.inputs.data[i].tensor;
+      char *to = memory + tensor.offset;
+      if (sources[i]->gives_classes)
+        spread_classes(ctx, sources[i]->type, from + offsets[i], to, tensor);
+      else if (sources[i]->scale)
+        scale_pixels(ctx, from + offsets[i], tensor.type, to, tensor.elements(),
+                     *sources[i]->scale);
+      else
+        cast_input(ctx, sources[i]->type, from + offsets[i], tensor.type, to,
+                   tensor.elements());
+    }
+    if (options.mix.are_given())
+      mix(memory, batch);
+    if (!kStagingIsDevice) {
+      copy_of(batch).used.record(ctx);
+      prepared.copied.synchronize(); // before a worker fills the batch again
+    }
+    delivered_samples.swap(prepared.samples);
   }
 
   // It does not matter which worker prepares a batch, so if the system allows
@@ -432,12 +451,12 @@ private:
   }
 
   // Mixes the samples of the batch that has just been put into the inputs.
-  void mix(char *memory) {
+  void mix(char *memory, int64_t batch) {
     const int64_t per_epoch = batches_per_epoch();
     // Samples' draws have the numbers from 0 on.
-    const uint64_t batch = ~uint64_t(delivered % per_epoch);
+    const uint64_t number = ~uint64_t(batch % per_epoch);
     mix_batch(ctx, memory, program.inputs, options.mix,
-              Draws(options.seed, uint64_t(delivered / per_epoch), batch));
+              Draws(options.seed, uint64_t(batch / per_epoch), number));
   }
 
   // Bad records are counted when their batch is used, so that the count does
@@ -467,6 +486,7 @@ private:
   size_t batch_bytes = 0;
   std::vector<size_t> offsets;
   std::deque<PreparedBatch> ring;
+  PreparedBatch again;                       // of deliver_again
   std::vector<PreparedBatch *> unused;       // of the ring
   std::map<int64_t, PreparedBatch *> places; // of batches that were taken
   WorkerTuner tuner;

@@ -97,10 +97,14 @@ public:
   // of an input; empty if that is not known.
   using PlaceOf = std::function<std::string(int input, int64_t place)>;
 
+  // Puts an earlier batch into the inputs again, 1 for the last one.
+  using DeliverAgain = std::function<void(int64_t back)>;
+
   FiniteWatch(Context &ctx, const Program &program, char *memory,
-              PlaceOf place_of)
+              PlaceOf place_of, DeliverAgain deliver_again)
       : ctx(ctx), program(program), memory(memory),
-        place_of(std::move(place_of)) {}
+        place_of(std::move(place_of)), deliver_again(std::move(deliver_again)) {
+  }
 
   // Checks the inputs after a batch has come, for --debug-overflow.
   void batch() {
@@ -168,6 +172,20 @@ private:
     }
     return names.text();
   }
+  // Looks at the data of all of a step's batches. The memory has the last one;
+  // those before it are read again. One that cannot be read tells nothing.
+  std::string inputs_of_step_not_finite() {
+    std::string names = inputs_not_finite();
+    try {
+      for (int64_t back = 2;
+           names.empty() && back <= program.accumulation_steps; back++) {
+        deliver_again(back);
+        names = inputs_not_finite();
+      }
+    } catch (const Error &) {
+    }
+    return names;
+  }
   // Returns where the first sample of a batch lies that is not finite; empty if
   // that is not known, as of an input that is one for all samples.
   std::string first_place(int input, const std::vector<char> &batch) const {
@@ -196,7 +214,7 @@ private:
 
   void warn_of_loss(int64_t number, double loss, const StepState &state) {
     if (inputs.empty())
-      inputs = inputs_not_finite();
+      inputs = inputs_of_step_not_finite();
     fprintf(stderr,
             "%s: warning: step %lld: the loss is %g, the gradients' norm %g%s. "
             "%s\n",
@@ -235,6 +253,7 @@ private:
   const Program &program;
   char *memory;
   const PlaceOf place_of;
+  const DeliverAgain deliver_again;
   std::string inputs; // not finite in a batch of this step
   int results_told = 0;
   int64_t stuck_steps = 0; // in a row

@@ -115,7 +115,11 @@ private:
     auto place_of = [this](int input, int64_t place) {
       return data.train().place_of(size_t(input), place);
     };
-    watch = std::make_unique<FiniteWatch>(ctx, program, memory, place_of);
+    auto deliver_again = [this](int64_t back) {
+      data.train().deliver_again(back, memory);
+    };
+    watch = std::make_unique<FiniteWatch>(ctx, program, memory, place_of,
+                                          deliver_again);
     if (s.autotune)
       session.use_autotune_record(s.autotune_file, executable_folder());
     data.begin(ctx, memory, checkpoints.start().batches, profiles.tracer());
