@@ -89,6 +89,38 @@ TEST_F(ErrorTest, TheStepsBeforeABadRecordAreKept) {
   }
 }
 
+// Another program writes to a file of data, and begins with no bytes.
+TEST_F(ErrorTest, TheStepsBeforeAFileIsCutAreKept) {
+  static std::string file;
+  file = folder / "cut.npy";
+  program.update = [](Context &ctx, char *memory) {
+    tiny::update(ctx, memory);
+    if (tiny::at<StepState>(memory, tiny::kOffState)->step == 2)
+      std::filesystem::resize_file(file, 0);
+  };
+  auto run_on_file = [&](const std::string &out, const char *steps,
+                         const char *workers) {
+    std::filesystem::copy_file(
+        folder / "labels.npy", file,
+        std::filesystem::copy_options::overwrite_existing);
+    EXPECT_EQ(run(out, {"--max-steps", steps, "--num-workers", workers,
+                        "--no-shuffle", "--labels", file}),
+              1);
+    EXPECT_EQ(error.find("tiny: error: '" + file + "': sample "), 0u) << error;
+    EXPECT_NE(error.find(" cannot be read: a file of the data was cut or "
+                         "written again while this process reads it; leave "
+                         "the data as they are until it has ended\n"),
+              std::string::npos)
+        << error;
+  };
+  run_on_file("a", "6", "0");
+  expect_kept("a", "2");
+  // Workers have prepared some batches before.
+  run_on_file("b", "60", "3");
+  EXPECT_TRUE(has("b/model.safetensors"));
+  EXPECT_FALSE(checkpoints_in(folder / "b").empty());
+}
+
 // Each micro batch changes running statistics, and the third step has had one
 // of its two when its label is found to be no class.
 TEST_F(ErrorTest, RunningStatisticsAreThoseOfTheStepsBefore) {

@@ -6,6 +6,7 @@
 #include "gpuopt/data/cast.h"
 #include "gpuopt/data/draws.h"
 #include "gpuopt/data/indices.h"
+#include "gpuopt/data/mapped_reads.h"
 #include "gpuopt/data/mix.h"
 #include "gpuopt/data/worker_tuner.h"
 #include "gpuopt/device/background_cpu_time.h"
@@ -442,7 +443,15 @@ private:
       const DataSource &source = *sources[i];
       auto *to = reinterpret_cast<uint8_t *>(prepared.staging) + offsets[i] +
                  size_t(place) * source.sample_bytes();
-      source.read(draw, to);
+      {
+        const MappedReads reads(bytes_are_gone);
+        source.read(draw, to);
+      }
+      if (bytes_are_gone)
+        throw Error(source.place(draw.sample) +
+                    " cannot be read: a file of the data was cut or written "
+                    "again while this process reads it; leave the data as they "
+                    "are until it has ended");
       const std::string problem =
           problem_of_indices(program.inputs.data[i], source, to, draw.sample);
       if (!problem.empty())
@@ -503,6 +512,7 @@ private:
   int64_t taken = 0, delivered = 0;
   int64_t copied = -1;           // the last batch whose copy was started
   std::set<int64_t> bad_samples; // that were told
+  std::atomic<bool> bytes_are_gone{false}; // of a file that is mapped
   bool stopping = false;
 };
 
