@@ -3,7 +3,7 @@
 // RUN: gpuopt-opt %s --train-build-step=loss-chunks=3 --canonicalize --cse | FileCheck %s --check-prefix=UNEVEN
 // RUN: gpuopt-opt %s --train-build-step=loss-chunks=9 | grep -c "nn.cross_entropy %" | FileCheck %s --check-prefix=ROWS
 // RUN: gpuopt-opt %S/Inputs/merged-rows.mlir --train-build-step=loss-chunks=3 --canonicalize --cse | FileCheck %s --check-prefix=MERGED
-// RUN: gpuopt-opt %S/Inputs/one-row.mlir --train-build-step=loss-chunks=2 | FileCheck %s --check-prefix=VECTOR
+// RUN: gpuopt-opt %S/Inputs/one-row.mlir --train-build-step=loss-chunks=2 | FileCheck %s --check-prefix=ROW
 // RUN: gpuopt-opt %S/Inputs/large-logits.mlir --train-build-step=loss-chunks=7 | FileCheck %s --check-prefix=SEVEN
 // RUN: gpuopt-opt %S/Inputs/large-logits.mlir --train-build-step=loss-chunks=6 | FileCheck %s --check-prefix=SIX
 // RUN: gpuopt-opt %S/Inputs/large-logits.mlir --train-build-step | grep -c "nn.cross_entropy %" | FileCheck %s --check-prefix=F32
@@ -49,9 +49,9 @@
 // No more chunks than there are rows, in both steps.
 // ROWS: 8
 
-// Logits without rows have nothing to cut.
-// VECTOR: nn.cross_entropy %{{.*}} : tensor<16xf32>
-// VECTOR-NOT: nn.slice
+// Logits of one row have nothing to cut.
+// ROW: nn.cross_entropy %{{.*}} : tensor<1x16xf32>
+// ROW-NOT: nn.slice
 
 // Twelve rows that are four samples of three: a chunk is of whole samples, since
 // the product has rows of samples.

@@ -97,6 +97,12 @@ LogicalResult OutputLosses::check(const OutputLoss &loss) {
     return forward.emitError("expects logits of at least two dimensions for "
                              "dice, which has a loss for each sample, but '")
            << nameOf(loss.output) << "' is " << type;
+  if (choosesClass(loss.options.kind) && type.getRank() < 2)
+    return forward.emitError("expects logits [N, C] for ")
+           << StringRef(compile_time::kLosses[size_t(loss.options.kind)])
+           << ", but '" << nameOf(loss.output) << "' is " << type
+           << ": expects a loss of mse or l1 for a regression, "
+              "bce_with_logits for yes or no";
   warnOfOneClass(loss);
   return checkClassWeights(loss);
 }
