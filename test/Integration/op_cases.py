@@ -127,6 +127,8 @@ for op, reference, domain in [
 add("binary", "Mod", BROADCASTS, torch.fmod, fmod=1)
 add("binary", "Max", BROADCASTS, torch.maximum)
 add("binary", "Min", BROADCASTS, torch.minimum)
+add("binary", "Max", [[shape, np.array(0.0)] for shape in SHAPES], lambda x: x.clamp(min=0), "tied", label="AtBound")
+add("binary", "Min", [[shape, np.array(0.0)] for shape in SHAPES], lambda x: x.clamp(max=0), "tied", label="AtBound")
 add("binary", "Sum", [[*b, (2, 1, 1)] for b in BROADCASTS], lambda x, y, z: x + y + z)
 add("binary", "Mean", [[*b, (2, 1, 1)] for b in BROADCASTS], lambda x, y, z: (x + y + z) / 3)
 add("binary", "PRelu", [[(3, 5), (5,)], [(2, 3, 4), (3, 1)], [(2, 3, 4), (2, 3, 4)]], lambda x, s: torch.where(x < 0, s * x, x), "apart")

@@ -7,6 +7,7 @@
 
 #include "NarrowTypes.h"
 
+#include "gpuopt/Dialect/NN/IR/ElementwiseVjp.h"
 #include "gpuopt/Dialect/NN/IR/RepeatedElements.h"
 #include "mlir/IR/Matchers.h"
 
@@ -65,6 +66,19 @@ alignedOnce(NodeConversion &c, SmallVector<int64_t> &shape) {
   return sources;
 }
 
+/// Lets Max and Min pass the gradient on where an operand equals a constant, as
+/// torch.clamp does, which is exported so. Relu and Clip do not.
+static void passAtBound(Value extremum) {
+  auto isConstant = [](Value value) {
+    auto broadcast = value.getDefiningOp<nn::BroadcastOp>();
+    return bool(constantOf(broadcast ? broadcast.getInput() : value));
+  };
+  Operation *op = extremum.getDefiningOp();
+  if (isa_and_nonnull<arith::MaximumFOp, arith::MinimumFOp>(op) &&
+      llvm::any_of(op->getOperands(), isConstant))
+    op->setAttr(nn::kPassesAtBound, UnitAttr::get(op->getContext()));
+}
+
 template <typename FloatOp, typename IntOp>
 static LogicalResult arithmetic(NodeConversion &c) {
   auto values = aligned(c);
@@ -72,9 +86,13 @@ static LogicalResult arithmetic(NodeConversion &c) {
     return failure();
   bool isFloat = c.isFloat(0);
   Value result = (*values)[0];
-  for (Value other : ArrayRef(*values).drop_front())
-    result = isFloat ? c.b.createOrFold<FloatOp>(result, other)
-                     : c.b.createOrFold<IntOp>(result, other);
+  for (Value other : ArrayRef(*values).drop_front()) {
+    Value next = isFloat ? c.b.createOrFold<FloatOp>(result, other)
+                         : c.b.createOrFold<IntOp>(result, other);
+    if (next != result && next != other)
+      passAtBound(next);
+    result = next;
+  }
   return c.yield(result);
 }
 
@@ -192,26 +210,6 @@ static LogicalResult bitwise(NodeConversion &c) {
   if (!values)
     return failure();
   return c.yield(c.b.createOrFold<OpT>((*values)[0], (*values)[1]));
-}
-
-/// Shifts constants of any integer type.
-static DenseElementsAttr shiftConstants(DenseElementsAttr x,
-                                        DenseElementsAttr by, bool left) {
-  bool isUnsigned = x.getElementType().isUnsignedInteger();
-  SmallVector<APInt> shifted;
-  for (auto [number, amount] :
-       llvm::zip(x.getValues<APInt>(), by.getValues<APInt>())) {
-    unsigned width = number.getBitWidth();
-    if (amount.ult(width)) // nor negative
-      shifted.push_back(left         ? number.shl(amount)
-                        : isUnsigned ? number.lshr(amount)
-                                     : number.ashr(amount));
-    else
-      shifted.push_back(left || isUnsigned || !number.isNegative()
-                            ? APInt::getZero(width)
-                            : APInt::getAllOnes(width));
-  }
-  return DenseElementsAttr::get(x.getType(), shifted);
 }
 
 /// Shifts by 0 up to the width of the type; a larger or negative amount moves

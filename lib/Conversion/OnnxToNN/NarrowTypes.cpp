@@ -102,6 +102,25 @@ Value gpuopt::roundedToWhole(nn::TensorBuilder &b, Value x,
   return rounded;
 }
 
+DenseElementsAttr gpuopt::shiftConstants(DenseElementsAttr x,
+                                         DenseElementsAttr by, bool left) {
+  bool isUnsigned = x.getElementType().isUnsignedInteger();
+  SmallVector<APInt> shifted;
+  for (auto [number, amount] :
+       llvm::zip(x.getValues<APInt>(), by.getValues<APInt>())) {
+    unsigned width = number.getBitWidth();
+    if (amount.ult(width)) // nor negative
+      shifted.push_back(left         ? number.shl(amount)
+                        : isUnsigned ? number.lshr(amount)
+                                     : number.ashr(amount));
+    else
+      shifted.push_back(left || isUnsigned || !number.isNegative()
+                            ? APInt::getZero(width)
+                            : APInt::getAllOnes(width));
+  }
+  return DenseElementsAttr::get(x.getType(), shifted);
+}
+
 Value gpuopt::wrapped(nn::TensorBuilder &b, Value x, int64_t dataType) {
   RankedTensorType type = b.type(x);
   auto range = narrowRangeOf(dataType);

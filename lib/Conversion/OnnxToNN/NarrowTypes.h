@@ -41,6 +41,10 @@ std::optional<IntegerRange> narrowRangeOf(int64_t dataType);
 /// others.
 int64_t narrowDataTypeOf(mlir::Type element);
 
+/// Shifts constants of any integer type.
+mlir::DenseElementsAttr shiftConstants(mlir::DenseElementsAttr x,
+                                       mlir::DenseElementsAttr by, bool left);
+
 /// Keeps of integers what a type has room for, given by its number of
 /// TensorProto.DataType: up to 16 bits of i32, or uint32 of i64.
 mlir::Value wrapped(nn::TensorBuilder &b, mlir::Value x, int64_t dataType);

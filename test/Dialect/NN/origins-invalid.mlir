@@ -62,3 +62,11 @@ func.func @stopping(%x: tensor<4xf32>) -> tensor<8xf32> {
   %0 = nn.concat %x, %x dim 0 {nn.stops_gradient} : tensor<4xf32>, tensor<4xf32>
   return %0 : tensor<8xf32>
 }
+
+// -----
+
+func.func @bound(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @below {{expects 'nn.passes_at_bound' to be a unit on an 'arith.maximumf' or 'arith.minimumf', but got unit}}
+  %0 = arith.negf %x {nn.passes_at_bound} : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

@@ -90,9 +90,15 @@ void remainderRule(const Rule &r) {
 /// Two equal operands get half the gradient each, as in PyTorch. If the other
 /// operand is a constant, the gradient passes where this operand won. The
 /// result tells that as well, so only the result is kept, which the forward
-/// needs anyway.
-template <arith::CmpFPredicate predicate>
+/// needs anyway. It does not tell an element at its bound from those beyond,
+/// so the operand is kept where such elements get the gradient (`atBound`).
+template <arith::CmpFPredicate predicate, arith::CmpFPredicate atBound>
 void extremumRule(const Rule &r) {
+  if (r.op->hasAttr(gpuopt::nn::kPassesAtBound)) {
+    r.set(0, [&] { return r.where(atBound, r.x(0), r.x(1)); });
+    r.set(1, [&] { return r.where(atBound, r.x(1), r.x(0)); });
+    return;
+  }
   if (matchPattern(r.x(1), m_Constant())) {
     r.set(0, [&] { return r.where(predicate, r.y(), r.x(1)); });
     return;
@@ -235,9 +241,11 @@ void gpuopt::nn::registerElementwiseVjps(DialectRegistry &registry) {
         *context);
     using Predicate = arith::CmpFPredicate;
     arith::MaximumFOp::attachInterface<
-        Model<arith::MaximumFOp, extremumRule<Predicate::OGT>>>(*context);
+        Model<arith::MaximumFOp, extremumRule<Predicate::OGT, Predicate::OGE>>>(
+        *context);
     arith::MinimumFOp::attachInterface<
-        Model<arith::MinimumFOp, extremumRule<Predicate::OLT>>>(*context);
+        Model<arith::MinimumFOp, extremumRule<Predicate::OLT, Predicate::OLE>>>(
+        *context);
   });
   registry.addExtension(+[](MLIRContext *context, math::MathDialect *) {
     math::ExpOp::attachInterface<Model<math::ExpOp, expRule>>(*context);

@@ -125,6 +125,11 @@ LogicalResult NNDialect::verifyOperationAttribute(Operation *op,
       return op->emitOpError("expects '")
              << name << "' to be a unit on a 'math.roundeven', but got "
              << value;
+  } else if (name == kPassesAtBound) {
+    if (!isa<arith::MaximumFOp, arith::MinimumFOp>(op) || !isa<UnitAttr>(value))
+      return op->emitOpError("expects '")
+             << name << "' to be a unit on an 'arith.maximumf' or "
+             << "'arith.minimumf', but got " << value;
   } else if (name == kStopsGradient) {
     if (!isa<ConcatOp>(op) || op->getNumOperands() != 1 ||
         !isa<UnitAttr>(value))

@@ -24,6 +24,11 @@ inline constexpr llvm::StringLiteral kStraightThrough = "nn.straight_through";
 /// gradient. It stays until the backward is built; then the op folds.
 inline constexpr llvm::StringLiteral kStopsGradient = "nn.stops_gradient";
 
+/// A unit attribute of arith.maximumf and arith.minimumf with a constant
+/// operand, which is a bound of the other one: an element at its bound gets the
+/// whole gradient, as in torch.clamp.
+inline constexpr llvm::StringLiteral kPassesAtBound = "nn.passes_at_bound";
+
 /// Attaches DifferentiableOpInterface to the upstream `arith` and `math` ops
 /// that have a gradient, as ops on tensors.
 void registerElementwiseVjps(mlir::DialectRegistry &registry);
