@@ -78,6 +78,7 @@ FUNCTIONS = {
     "atan2": (ROWS, lambda x: torch.atan2(x, x + 2)),
     "nan_to_num": (ROWS, torch.nan_to_num),
     "softplus": (VOLUME, lambda x: F.softplus(x, 2.0)),
+    "logsigmoid_far": (VOLUME, lambda x: F.logsigmoid(x * 1000)),
     "threshold": (VOLUME, lambda x: F.threshold(x, 0.125, 0.25)),
     "rsqrt": (ROWS, lambda x: torch.rsqrt(x.abs() + 1)),
     "log1p": (ROWS, lambda x: torch.log1p(x.abs())),

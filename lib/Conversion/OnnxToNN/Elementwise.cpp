@@ -328,6 +328,22 @@ static LogicalResult sigmoid(NodeConversion &c) {
 static LogicalResult softplus(NodeConversion &c) {
   return c.yield(softplusOf(c.b, c.input(0)));
 }
+/// log(sigmoid(x)), which logsigmoid is exported as, is -softplus(-x): that is
+/// finite, and so is its gradient, where the sigmoid rounds to 0.
+static LogicalResult logarithm(NodeConversion &c) {
+  auto before = c.node.getInputs()[0].getDefiningOp<onnx::NodeOp>();
+  bool isOfSigmoid =
+      before && before.getDomain().empty() && before.getOpType() == "Sigmoid";
+  // Both branches of a sigmoid compare its operand with 0 (TensorBuilder).
+  auto ratio = c.input(0).getDefiningOp<arith::DivFOp>();
+  auto branches =
+      ratio ? ratio.getLhs().getDefiningOp<arith::SelectOp>() : nullptr;
+  auto sign = branches ? branches.getCondition().getDefiningOp<arith::CmpFOp>()
+                       : nullptr;
+  if (!isOfSigmoid || !sign || sign.getLhs().getType() != c.type(0))
+    return unary<math::LogOp>(c);
+  return c.yield(c.b.neg(softplusOf(c.b, c.b.neg(sign.getLhs()))));
+}
 static LogicalResult swish(NodeConversion &c) {
   Value x = c.input(0), scaled = c.b.mul(x, c.node.getFloat("alpha", 1.0));
   return c.yield(c.b.mul(x, c.b.sigmoid(scaled)));
@@ -545,7 +561,7 @@ ArrayRef<OperatorEntry> gpuopt::elementwiseOperators() {
       {"LeakyRelu", leakyRelu},
       {"Less", comparison<F::OLT, I::slt>},
       {"LessOrEqual", comparison<F::OLE, I::sle>},
-      {"Log", unary<math::LogOp>},
+      {"Log", logarithm},
       {"Max", arithmetic<arith::MaximumFOp, arith::MaxSIOp>},
       {"Mean", mean},
       {"Min", arithmetic<arith::MinimumFOp, arith::MinSIOp>},
