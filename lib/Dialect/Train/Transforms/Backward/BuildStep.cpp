@@ -95,7 +95,26 @@ private:
         failed(expectAtLeast(getOperation(), 0,
                              {{"loss-chunks", lossChunkCount}})))
       return failure();
+    if (failed(checkBatchNorms()))
+      return failure();
     return outputLosses.find(forward, lossOptions, *losses, logits, inference);
+  }
+
+  /// Refuses to train with the statistics of a single value, as PyTorch does:
+  /// the result is the bias, whatever the value is.
+  LogicalResult checkBatchNorms() {
+    for (auto norm : forward.getOps<nn::BatchNormOp>()) {
+      RankedTensorType type = TensorBuilder::type(norm.getInput());
+      if (!inference && !norm.getFrozen() &&
+          type.getNumElements() == type.getShape().back())
+        return norm.emitError("expects more than one value per channel for "
+                              "batch normalisation in training, but the "
+                              "operand is ")
+               << type
+               << ", channels last: give a larger --batch-size, or "
+                  "--batch-norm=frozen";
+    }
+    return success();
   }
 
   /// Checks a regular expression of the names of parameters, which a flag of
