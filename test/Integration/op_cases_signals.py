@@ -243,9 +243,15 @@ def looped(x, iterations):
 
 for label, shape in [("Low", (3, 5)), ("High", (7,))]:
     add("regions", "Loop", [[scalar(4), np.array(True), shape]], lambda x: looped(x, 4), label=label, body=again)
-# The branches read a state of a Loop of one iteration, since the node of an If has no such operands.
-for label, sign in [("Then", 1), ("Else", -1)]:
-    branches = node("If", ["is"], ["next"], then_branch=graph([node("Exp", ["state"], ["a"])], [], ["a"]), else_branch=graph([node("Sin", ["state"], ["b"])], [], ["b"]))
+# The second iteration, which does not count, has NaN as its result and slope.
+rooted = graph([node("Sqrt", ["state"], ["root"]), node("Sub", ["root", "one"], ["next"]), node("ReduceSum", ["next"], ["sum"], keepdims=0), node("Greater", ["sum", "many"], ["condition"])],
+               ["iteration", "is", "state"], ["condition", "next"])
+rooted.initializer.extend([numpy_helper.from_array(scalar(float(number), np.float64), name) for name, number in (("one", 1), ("many", 100))])
+add("regions", "Loop", [[scalar(2), np.array(True), (3, 5)]], lambda x: x.sqrt() - 1, "positive", label="Root", body=rooted)
+# The branches read a state of a Loop of one iteration, since the node of an If has no such operands. A root of negative
+# numbers in the one that is not taken has NaN as its result and slope.
+for label, sign, then in [("Then", 1, "Exp"), ("Else", -1, "Exp"), ("ElseOfRoot", -1, "Sqrt")]:
+    branches = node("If", ["is"], ["next"], then_branch=graph([node(then, ["state"], ["a"])], [], ["a"]), else_branch=graph([node("Sin", ["state"], ["b"])], [], ["b"]))
     body = graph([node("ReduceSum", ["scaled"], ["sum"], keepdims=0), branches], ["iteration", "condition", "state"], ["condition", "next"])
     body.node.insert(0, node("Mul", ["state", "sign"], ["signed"]))
     body.node.insert(1, node("Mul", ["signed", "state"], ["scaled"]))

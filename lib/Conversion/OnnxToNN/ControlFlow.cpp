@@ -11,13 +11,18 @@
 // of many iterations stays a loop where it can (LongLoop.h). The iterations of
 // others are converted one after the other. Where data decide whether a Loop
 // goes on, all of its iterations are computed, and those after its end keep
-// what the iterations before them have made.
+// what the iterations before them have made. Gradients leave such a graph only
+// where it counts: the slopes of others may be infinite, and 0 times that NaN.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ControlFlow.h"
 
 #include "LongLoop.h"
+
+#include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace gpuopt;
@@ -94,6 +99,75 @@ static std::optional<Converted> selected(NodeConversion &c, Value condition,
   return result;
 }
 
+/// Whether a gradient may be asked of a value of a block: not of integers,
+/// constants, inputs and frozen weights. Values from outside of a long loop's
+/// iteration are of another block; what would be computed from them alone moves
+/// out of the iteration.
+static bool mayHaveGradient(Value value, Block *block) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type || !isa<FloatType>(type.getElementType()) || constantOf(value) ||
+      value.getParentBlock() != block)
+    return false;
+  if (isa<BlockArgument>(value))
+    return !isa_and_nonnull<func::FuncOp>(block->getParentOp());
+  auto read = value.getDefiningOp<train::ReadOp>();
+  if (!read)
+    return true;
+  auto variable = SymbolTable::lookupNearestSymbolFrom<train::VariableOp>(
+      read, read.getVariableAttr());
+  return variable && variable.isTrained();
+}
+
+/// Lets the ops behind `mark` pass gradients on to values of before it, and to
+/// weights, only where `condition` is `counts`. The forward stays as it is: a
+/// selection between a value and the same without a gradient folds as soon as
+/// the backward is built.
+static void gateGradients(NodeConversion &c, Operation *mark, Value condition,
+                          bool counts) {
+  auto behind =
+      llvm::make_range(std::next(mark->getIterator()), mark->getBlock()->end());
+  llvm::DenseSet<Value> inside;
+  llvm::MapVector<Value, SmallVector<OpOperand *>> uses;
+  for (Operation &op : behind)
+    op.walk<WalkOrder::PreOrder>([&](Operation *each) {
+      for (OpOperand &operand : each->getOpOperands())
+        if (!inside.contains(operand.get()) &&
+            mayHaveGradient(operand.get(), mark->getBlock()))
+          uses[operand.get()].push_back(&operand);
+      if (!isa<train::ReadOp>(each))
+        inside.insert(each->result_begin(), each->result_end());
+      for (Region &region : each->getRegions())
+        for (Block &block : region)
+          inside.insert(block.args_begin(), block.args_end());
+    });
+  OpBuilder::InsertionGuard guard(c.b);
+  for (auto &[value, operands] : uses) {
+    auto read = value.getDefiningOp<train::ReadOp>();
+    bool isBehind = read && mark->isBeforeInBlock(read);
+    c.b.setInsertionPointAfter(isBehind ? read : mark);
+    Value stopped = withoutGradient(c.b, value),
+          each = c.b.broadcast(c.b.reshape(condition, {}), c.b.shape(value));
+    Value gated =
+        c.b.select(each, counts ? value : stopped, counts ? stopped : value);
+    for (OpOperand *operand : operands)
+      operand->set(gated);
+  }
+}
+
+/// Does what runGraph does for a graph that counts only where `condition`, a
+/// boolean of one element, is `counts`.
+static LogicalResult runConditional(NodeConversion &c, StringRef name,
+                                    ArrayRef<Converted> arguments,
+                                    SmallVectorImpl<Converted> &results,
+                                    Value condition, bool counts) {
+  auto mark = c.b.create<UnrealizedConversionCastOp>(TypeRange(), ValueRange());
+  LogicalResult converted = runGraph(c, name, arguments, results);
+  if (succeeded(converted))
+    gateGradients(c, mark, condition, counts);
+  mark.erase();
+  return converted;
+}
+
 //===----------------------------------------------------------------------===//
 // If
 //===----------------------------------------------------------------------===//
@@ -105,8 +179,9 @@ static LogicalResult branch(NodeConversion &c) {
   if (auto truth = constantTruth(c.sequence(0)))
     return runGraph(c, *truth ? "then_branch" : "else_branch", {}, c.outputs,
                     /*isOnce=*/true);
-  if (failed(runGraph(c, "then_branch", {}, whenTrue)) ||
-      failed(runGraph(c, "else_branch", {}, whenFalse)))
+  Value condition = c.input(0);
+  if (failed(runConditional(c, "then_branch", {}, whenTrue, condition, true)) ||
+      failed(runConditional(c, "else_branch", {}, whenFalse, condition, false)))
     return failure();
   if (whenTrue.size() != whenFalse.size())
     return c.fail("the branches have " + Twine(whenTrue.size()) + " and " +
@@ -275,7 +350,9 @@ private:
         {{makeInts(c, iteration, /*isScalar=*/true)}, false}, condition};
     arguments.append(carried);
     SmallVector<Converted> results;
-    if (failed(runGraph(c, "body", arguments, results)))
+    if (failed(active ? runConditional(c, "body", arguments, results, active,
+                                       /*counts=*/true)
+                      : runGraph(c, "body", arguments, results)))
       return failure();
     size_t count = carried.size();
     if (results.size() < 1 + count || !isTruth(results.front()))
