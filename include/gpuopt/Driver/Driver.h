@@ -22,6 +22,8 @@ struct DataGiven {
   std::string labels, tokens, tokenType, transform;
   bool skipsBadRecords = false;
   double mixup = 0, cutmix = 0;
+  std::string trainingTransform; ///< Of validations: that of training.
+  std::string evalTransform;     ///< Of training without validations.
 
   bool isEmpty() const {
     return files.empty() && labels.empty() && tokens.empty();

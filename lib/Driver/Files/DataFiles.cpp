@@ -149,10 +149,17 @@ static std::optional<DataPaths> readablePathsOf(const DataGiven &data,
                                                 const std::string &prefix) {
   if (data.isEmpty() || namesParquet(data))
     return std::nullopt;
-  return DataPaths{
-      prefix,         data.files,     data.labels,          data.tokens,
-      data.tokenType, data.transform, data.skipsBadRecords, data.mixup,
-      data.cutmix};
+  return DataPaths{prefix,
+                   data.files,
+                   data.labels,
+                   data.tokens,
+                   data.tokenType,
+                   data.transform,
+                   data.skipsBadRecords,
+                   data.mixup,
+                   data.cutmix,
+                   data.trainingTransform,
+                   data.evalTransform};
 }
 
 Expected<std::string> gpuopt::checkContents(mlir::ModuleOp module,

@@ -84,6 +84,8 @@ static DataSources openSources(Table<InputInfo> table, const DataPaths &paths,
   flags.labels = paths.labels;
   flags.tokens = paths.tokens;
   flags.transform = paths.transform;
+  flags.training_transform = paths.trainingTransform;
+  flags.eval_transform = paths.evalTransform;
   DataSources sources =
       SourceOpener(table, flags, paths.tokenType, paths.prefix).open();
   check_samples(sources, batchSize, padsLast);

@@ -41,8 +41,10 @@ struct DataPaths {
   std::string prefix; ///< With which these flags begin: "--" or "--eval-".
   std::vector<std::string> inputs; ///< "INPUT=FILE"
   std::string labels, tokens, tokenType, transform;
-  bool skipsBadRecords = false; ///< Bad ones are not looked for.
-  double mixup = 0, cutmix = 0; ///< The flags of these names.
+  bool skipsBadRecords = false;  ///< Bad ones are not looked for.
+  double mixup = 0, cutmix = 0;  ///< The flags of these names.
+  std::string trainingTransform; ///< Of validations: that of training.
+  std::string evalTransform;     ///< Of training without validations.
 };
 
 /// Returns the files that a value of --data or --labels names: it may name a

@@ -53,16 +53,6 @@ withoutAugmentations(StringRef folder, const std::string &transform) {
   }
 }
 
-Expected<std::string>
-gpuopt::transformOfValidations(const std::string &transform,
-                               const std::string &evalTransform) {
-  try {
-    return eval_transform_of(transform, evalTransform);
-  } catch (const std::exception &error) {
-    return createStringError(error.what());
-  }
-}
-
 Expected<std::string> gpuopt::transformOfRun(StringRef folder) {
   std::string run = folderWith(folder, kRunTraitsFile);
   Expected<RunDescription> description =

@@ -20,12 +20,6 @@ namespace gpuopt {
 /// repeat.
 llvm::Expected<std::string> transformOfRun(llvm::StringRef folder);
 
-/// Returns what validations do to pictures: `evalTransform` or, if it is empty,
-/// `transform` without what augments them. Fails if that crops at random.
-llvm::Expected<std::string>
-transformOfValidations(const std::string &transform,
-                       const std::string &evalTransform);
-
 /// Returns the file with the names of a run's classes; empty if there is none.
 std::string classNamesOfRun(llvm::StringRef folder);
 

@@ -9,7 +9,6 @@
 #include "Files/DataShapes.h"
 #include "Files/InitialWeights.h"
 #include "Files/MissingWeights.h"
-#include "Files/TrainedPictures.h"
 #include "Flags/FlagGroups.h"
 #include "Flags/SettingFlags.h"
 #include "gpuopt/device/attention_library.h"
@@ -212,19 +211,14 @@ Error gpuopt::collectRun(DriverOptions &options) {
                   skips,
                   settings.mixup,
                   settings.cutmix};
-  std::string evalTransform = settings.eval_transform;
-  if (validates(settings)) {
-    Expected<std::string> transform =
-        transformOfValidations(settings.transform, evalTransform);
-    if (!transform)
-      return transform.takeError();
-    evalTransform = *transform;
-  }
+  if (!validates(settings))
+    options.data.evalTransform = settings.eval_transform;
   options.evalData = {evalData,
                       settings.eval_labels,
                       settings.eval_tokens,
                       settings.token_type,
-                      evalTransform,
+                      settings.eval_transform,
                       skips};
+  options.evalData.trainingTransform = settings.transform;
   return Error::success();
 }

@@ -46,6 +46,47 @@ TEST(Pictures, HaveLabelsOfTheSameNames) {
   EXPECT_NE(problem("flat", "other"), "no error");
 }
 
+// Nothing would come of a transform of an array.
+TEST(Pictures, AloneAreTransformed) {
+  TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "pictures");
+  write_file(folder / "pictures/0.png",
+             png(kWidth, 4, PNG_COLOR_TYPE_RGB, smooth_pixels(kWidth, 4, 3)));
+  write_file(folder / "x.npy",
+             npy("|u1", "(1, 3, 4, 6)", std::string(72, '\0')));
+  const InputInfo inputs[] = {{kPictures}};
+  auto problem = [&](const std::string &data, const DataFlags &transforms,
+                     const std::string &prefix = "--") {
+    DataFlags flags = transforms;
+    flags.files["x"] = folder / data;
+    return error_of(
+        [&] { SourceOpener(inputs, flags, "uint16", prefix).open(); });
+  };
+  DataFlags flags;
+  flags.transform = "resize";
+  EXPECT_EQ(problem("pictures", flags), "no error");
+  EXPECT_EQ(problem("x.npy", flags, "--eval-"),
+            "'--eval-transform' is for pictures, but --eval-data names none: "
+            "it names '" +
+                folder / "x.npy" +
+                "'; leave out --eval-transform, or give a folder of pictures, "
+                "or members of tar files, as train.tar:jpg");
+  flags = {};
+  flags.training_transform = "random_resized_crop"; // of other data
+  EXPECT_EQ(problem("x.npy", flags, "--eval-"), "no error");
+  EXPECT_EQ(problem("pictures", flags, "--eval-")
+                .rfind("--transform crops pictures at random", 0),
+            0u);
+  flags = {};
+  flags.eval_transform = "resize";
+  EXPECT_EQ(problem("pictures", flags), "no error");
+  EXPECT_EQ(problem("x.npy", flags).rfind("'--eval-transform' is for", 0), 0u);
+  flags.eval_transform = "bogus(3)";
+  EXPECT_EQ(problem("pictures", flags)
+                .rfind("'--eval-transform': there is no transform 'bogus'", 0),
+            0u);
+}
+
 TEST(Pictures, HaveNoMoreClassesThanTheModel) {
   TemporaryFolder folder;
   for (const char *name : {"a/0.png", "b/1.png", "c/2.png"}) {

@@ -326,9 +326,14 @@ TEST_F(ValidationsTest, NeedValidations) {
   }
 }
 
-// Predictions by the run take it.
+// Predictions by the run take it, if it has pictures.
 TEST_F(ValidationsTest, TransformsDoNotNeedThem) {
-  EXPECT_EQ(run("a", {"--max-steps=1", "--eval-transform=resize"}), 0) << error;
+  EXPECT_EQ(run("a", {"--max-steps=1", "--eval-transform=resize"}), 1);
+  EXPECT_EQ(error.rfind("tiny: error: '--eval-transform' is for pictures, but "
+                        "--data names none",
+                        0),
+            0u)
+      << error;
 }
 
 TEST_F(ValidationsTest, FlagsOfOtherSchedulesAreRefused) {

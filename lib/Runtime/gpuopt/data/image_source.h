@@ -42,6 +42,11 @@ public:
       throw BadRecord(place(draw.sample) + " " + problem.what());
     }
   }
+  // Throws an Error if a transform that later pictures get cannot be read.
+  void check_transform(const std::string &transform,
+                       const std::string &flag_of_transform) const {
+    detail::TransformParser(transform, flag_of_transform, format);
+  }
   // The header of a picture has its size.
   void check(int64_t sample) const override {
     const Record record = records->open(sample);

@@ -3,6 +3,7 @@
 
 #include "gpuopt/data/array.h"
 #include "gpuopt/data/data_path.h"
+#include "gpuopt/data/eval_transform.h"
 #include "gpuopt/data/idx.h"
 #include "gpuopt/data/image_source.h"
 #include "gpuopt/data/indices.h"
@@ -20,6 +21,12 @@ struct DataFlags {
   std::map<std::string, std::string> files; // by input
   std::string labels, tokens;
   std::string transform; // of pictures
+  // Of data to validate on: what training does to pictures, which the transform
+  // follows from if it is not given.
+  std::string training_transform;
+  // Of training without validations: what is done to pictures of predictions by
+  // the run. It is only checked.
+  std::string eval_transform;
 
   bool given() const {
     return !files.empty() || !labels.empty() || !tokens.empty();
@@ -100,11 +107,30 @@ public:
                     ", but '" + tensor.name + "' needs " + name_of(needed) +
                     "; save array.astype('" + numpy_name(needed) + "')");
     }
+    check_transforms(sources);
     check_pairs(sources);
     return sources;
   }
 
 private:
+  // Refuses transforms that nothing would come of, because there are no
+  // pictures, and such that cannot be read.
+  void check_transforms(const DataSources &sources) const {
+    for (const auto &[flag, transform] :
+         {std::pair(prefix + "transform", data.transform),
+          std::pair(std::string("--eval-transform"), data.eval_transform)}) {
+      if (transform.empty())
+        continue;
+      if (pictures.empty())
+        throw Error("'" + flag + "' is for pictures, but " + prefix +
+                    "data names none: it names '" + sources[0]->path +
+                    "'; leave out " + flag +
+                    ", or give a folder of pictures, or members of tar files, "
+                    "as train.tar:jpg");
+      for (const ImageSource *source : pictures)
+        source->check_transform(transform, flag);
+    }
+  }
   // Samples are paired by their numbers, so that the files of a folder and
   // those of its labels must have the same names. Those of several folders of
   // pictures, as of a left and a right one, have names of their own.
@@ -199,9 +225,13 @@ private:
   }
   std::unique_ptr<DataSource>
   open_pictures(std::shared_ptr<const Records> records,
-                const InputInfo &input) const {
-    return std::make_unique<ImageSource>(std::move(records), input.tensor,
-                                         data.transform, prefix + "transform");
+                const InputInfo &input) {
+    auto source = std::make_unique<ImageSource>(
+        std::move(records), input.tensor,
+        eval_transform_of(data.training_transform, data.transform),
+        prefix + "transform");
+    pictures.push_back(source.get());
+    return source;
   }
   // Refuses a folder with more classes than the labels may have: the number of
   // a class is that of an element of the model's output.
@@ -399,6 +429,7 @@ private:
   const DataFlags &data;
   const std::string token_type, prefix;
   std::shared_ptr<TokenFile> tokens;
+  std::vector<const ImageSource *> pictures; // of what is being opened
   // The sources that several inputs read, by what the flags name.
   std::map<std::string, std::shared_ptr<ImageFolder>> folders;
   std::map<std::string, std::shared_ptr<TarShards>> shards;

@@ -2,7 +2,6 @@
 // top of its own defaults.
 #pragma once
 
-#include "gpuopt/data/eval_transform.h"
 #include "gpuopt/data/results_in_data.h"
 #include "gpuopt/data/sources.h"
 #include "gpuopt/device/plain_numbers.h"
@@ -373,9 +372,10 @@ inline void parse_flags(int argc, char **argv, const Program &program,
   s.train.labels = s.labels, s.train.tokens = s.tokens;
   s.eval.labels = s.eval_labels, s.eval.tokens = s.eval_tokens;
   s.train.transform = s.transform;
-  s.eval.transform = s.eval.given()
-                         ? eval_transform_of(s.transform, s.eval_transform)
-                         : s.eval_transform;
+  s.eval.transform = s.eval_transform;
+  s.eval.training_transform = s.transform;
+  if (!s.eval.given())
+    s.train.eval_transform = s.eval_transform;
   choose_warmup(flags, s);
   check_ranges(s, kind_of(program));
   check_together(flags, s, program);
