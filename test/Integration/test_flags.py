@@ -96,7 +96,7 @@ RUNS = {
     "tied": [
         dict(learning_rate=0.05, weight_decay=0.3, warmup_steps=3),
         dict(learning_rate=0.05, lr_scheduler_type="cosine", warmup_ratio=0.3, max_grad_norm=0.05, labels=np.int8),
-        dict(learning_rate=0.05, lr_scheduler_type="constant", warmup_steps=3, max_grad_norm=0, adam_epsilon=0, labels=np.uint32),
+        dict(learning_rate=0.05, lr_scheduler_type="constant", max_grad_norm=0, adam_epsilon=0, labels=np.uint32),
         dict(learning_rate=0.05, lr_scheduler_type="constant_with_warmup", warmup_ratio=0.01, adam_beta1=0.0, adam_beta2=0.5),
     ],
     "frozen": [

@@ -341,6 +341,23 @@ TEST_F(ValidationsTest, FlagsOfOtherSchedulesAreRefused) {
   EXPECT_EQ(error, "tiny: error: '--lr-power' applies only to "
                    "--lr-scheduler-type=polynomial, but the schedule is "
                    "linear\n");
+  EXPECT_EQ(run("a", {"--lr-scheduler-type=constant", "--warmup-steps=3"}), 1);
+  EXPECT_EQ(error, "tiny: error: '--warmup-steps' has no effect on "
+                   "--lr-scheduler-type=constant, which has no warm-up; "
+                   "constant_with_warmup has one\n");
+  EXPECT_EQ(run("a", {"--lr-scheduler-type=constant", "--warmup-ratio=0.1"}),
+            1);
+  EXPECT_EQ(error.rfind("tiny: error: '--warmup-ratio' has no effect on", 0),
+            0u)
+      << error;
+  const auto usual = program.defaults;
+  static const char *const warmup[] = {"--warmup-steps=3"};
+  program.defaults = warmup; // of a program, they hold for other schedules
+  EXPECT_EQ(run("b", {"--lr-scheduler-type=constant", "--warmup-ratio=0",
+                      "--max-steps=1"}),
+            0)
+      << error;
+  program.defaults = usual;
   EXPECT_EQ(run("a", {"--lr-scheduler-type=warmup_stable_decay"}), 1);
   EXPECT_EQ(error,
             "tiny: error: '--lr-scheduler-type=warmup_stable_decay' needs "

@@ -72,7 +72,7 @@ HOST_DEVICE double schedule_factor(const Hyperparameters &hyper, int64_t step) {
   const double warmup = double(hyper.warmup_steps),
                total = double(hyper.max_steps), at = double(step);
   const int64_t type = hyper.lr_scheduler_type;
-  if (type == kConstant || type == kReduceLrOnPlateau)
+  if (type == kConstant || type == kReduceLrOnPlateau) // see has_warmup
     return 1;
   double cycles = hyper.lr_num_cycles;
   if (cycles <= 0)

@@ -69,6 +69,13 @@ std::string schedule_error(const TrainingSettings &s, const std::string &quote,
              " applies only to --lr-scheduler-type=" + readers +
              ", but the schedule is " + std::string(chosen.name);
   }
+  if (!has_warmup(s.lr_scheduler_type))
+    for (const bool is_ratio : {false, true})
+      if (const std::string name = is_ratio ? "warmup-ratio" : "warmup-steps";
+          is_given(name) && (is_ratio ? s.warmup_ratio : s.warmup_steps) > 0)
+        return flag(name) + " has no effect on --lr-scheduler-type=" +
+               std::string(chosen.name) +
+               ", which has no warm-up; constant_with_warmup has one";
   if (s.lr_scheduler_type == kWarmupStableDecay && s.lr_decay_steps == 0)
     return flag("lr-scheduler-type=warmup_stable_decay") +
            " needs --lr-decay-steps";

@@ -54,6 +54,11 @@ inline constexpr LrSchedulerInfo kLrSchedulers[] = {
      {"lr-factor", "lr-patience", "lr-threshold", "lr-cooldown", "min-lr"}},
 };
 
+// Whether a schedule begins with the steps of a warm-up.
+constexpr bool has_warmup(int64_t type) {
+  return type != kConstant && type != kReduceLrOnPlateau;
+}
+
 namespace detail {
 constexpr auto names_of_schedulers() {
   std::array<std::string_view, std::size(kLrSchedulers)> names{};
