@@ -69,6 +69,40 @@ TEST_F(TrainerTest, OneFlagSaysHowLongTheWarmupIs) {
   EXPECT_FLOAT_EQ(first_rate({"--warmup-steps=0"}), 0.9);
 }
 
+// A flag that is given replaces the other one's compiled default.
+TEST_F(TrainerTest, EpochsReplaceTheStepsOfTheProgram) {
+  overwrites = true;
+  static const char *const steps[] = {"--max-steps=5"};
+  program.defaults = steps;
+  auto count = [&](std::vector<std::string> flags) {
+    EXPECT_EQ(run("a", flags), 0) << error;
+    return losses("a").size();
+  };
+  EXPECT_EQ(count({}), 5u);
+  EXPECT_EQ(count({"--num-train-epochs=0.01"}), 1u);
+  EXPECT_EQ(count({"--num-train-epochs=0.01", "--max-steps=2"}), 2u);
+}
+TEST_F(TrainerTest, OneFlagSaysWhatTheRateNeverFallsBelow) {
+  overwrites = true;
+  auto last_rate = [&](std::vector<std::string> flags) {
+    flags.push_back("--max-steps=10");
+    EXPECT_EQ(run("a", flags), 0) << error;
+    return numbers("a", "learning_rate").back();
+  };
+  static const char *const rate[] = {"--learning-rate=1",
+                                     "--lr-scheduler-type=cosine_with_min_lr",
+                                     "--min-lr=0.5"};
+  program.defaults = rate;
+  EXPECT_GT(last_rate({}), 0.5);
+  EXPECT_LT(last_rate({"--min-lr-rate=0.1"}), 0.2);
+  static const char *const share[] = {"--learning-rate=1",
+                                      "--lr-scheduler-type=cosine_with_min_lr",
+                                      "--min-lr-rate=0.5"};
+  program.defaults = share;
+  EXPECT_GT(last_rate({}), 0.5);
+  EXPECT_LT(last_rate({"--min-lr=0.1"}), 0.2);
+}
+
 // Features of 1e-40 are denormal, and so are the gradients that they give. Bits
 // are counted because this thread's comparisons may take them for zero.
 TEST_F(TrainerTest, FlushesDenormals) {

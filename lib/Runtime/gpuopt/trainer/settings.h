@@ -190,15 +190,23 @@ inline void check_ranges(const Settings &s, const ProgramKind &kind) {
         throw Error("'--" + name_of_range(setting, s) + "' " + error);
 }
 
-// Only one of the two flags says how long the warm-up is. A given flag replaces
-// the other one's compiled default.
-inline void choose_warmup(const Flags &flags, Settings &s) {
-  const bool steps = flags.given("warmup-steps"),
-             ratio = flags.given("warmup-ratio");
-  if (steps && !ratio)
+// Only one of two flags says how long the warm-up or the run is, or what the
+// rate never falls below. A given flag replaces the other one's compiled
+// default.
+inline void choose_given(const Flags &flags, Settings &s) {
+  auto is_alone = [&](const char *name, const char *other) {
+    return flags.given(name) && !flags.given(other);
+  };
+  if (is_alone("warmup-steps", "warmup-ratio"))
     s.warmup_ratio = 0;
-  if (ratio && !steps)
+  if (is_alone("warmup-ratio", "warmup-steps"))
     s.warmup_steps = 0;
+  if (is_alone("min-lr", "min-lr-rate"))
+    s.min_lr_rate = 0;
+  if (is_alone("min-lr-rate", "min-lr"))
+    s.min_lr = 0;
+  if (is_alone("num-train-epochs", "max-steps"))
+    s.max_steps = -1;
 }
 
 // Check that the files that flags name can be read.
@@ -376,7 +384,7 @@ inline void parse_flags(int argc, char **argv, const Program &program,
   s.eval.training_transform = s.transform;
   if (!s.eval.given())
     s.train.eval_transform = s.eval_transform;
-  choose_warmup(flags, s);
+  choose_given(flags, s);
   check_ranges(s, kind_of(program));
   check_together(flags, s, program);
   find_init_weights(s);
