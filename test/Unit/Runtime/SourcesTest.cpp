@@ -46,6 +46,28 @@ TEST(Pictures, HaveLabelsOfTheSameNames) {
   EXPECT_NE(problem("flat", "other"), "no error");
 }
 
+// They would wrap as they are cast.
+TEST(Integers, ThatDoNotFitAreRefused) {
+  TemporaryFolder folder;
+  const InputInfo inputs[] = {{{"x", Type::I32, 1, {2}, 0, 8}}};
+  auto problem = [&](const char *type, const std::string &content) {
+    write_file(folder / "x.npy", npy(type, "(2,)", content));
+    DataFlags flags;
+    flags.files["x"] = folder / "x.npy";
+    const auto sources = SourceOpener(inputs, flags, "uint16", "--").open();
+    return error_of([&] { check_indices(inputs[0], *sources[0]); });
+  };
+  constexpr int64_t kMost = 2147483647;
+  EXPECT_EQ(problem("<i8", bytes_of<int64_t>({-kMost - 1, kMost})), "no error");
+  const std::string range = "it must lie in [-2147483648, 2147483648)";
+  EXPECT_EQ(problem("<i8", bytes_of<int64_t>({0, kMost + 1})),
+            "'" + folder / "x.npy" +
+                "': sample 1 holds 2147483648 for 'x', but " + range);
+  EXPECT_EQ(problem("<u4", bytes_of<uint32_t>({4294967295u, 0})),
+            "'" + folder / "x.npy" +
+                "': sample 0 holds 4294967295 for 'x', but " + range);
+}
+
 // Nothing would come of a transform of an array.
 TEST(Pictures, AloneAreTransformed) {
   TemporaryFolder folder;

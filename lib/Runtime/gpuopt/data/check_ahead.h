@@ -20,7 +20,7 @@ inline void check_indices(const InputInfo &input, const DataSource &source) {
   const int64_t bytes = source.elements * int64_t(size_of(source.type));
   // Numbers made of pixels are not checked, see problem_of_indices.
   const bool are_of_pixels = is_fraction(input.tensor.type) && source.scale;
-  if (input.index_limit < 0 || bytes == 0 || are_of_pixels)
+  if (fed_by(input, source).index_limit < 0 || bytes == 0 || are_of_pixels)
     return;
   const bool is_stored = dynamic_cast<const StoredSource *>(&source);
   const int64_t samples = std::min(

@@ -142,13 +142,26 @@ inline std::string outside_text(const InputInfo &input, Type type,
          (is_fraction(input.tensor.type) ? "]" : ")");
 }
 
+// Returns what the data must be like that a source feeds an input: classes, or
+// integers in the range of int32 where casting would let others wrap.
+inline InputInfo fed_by(const InputInfo &fed, const DataSource &source) {
+  InputInfo input = source.gives_classes ? classes_of(fed) : fed;
+  using Limits = std::numeric_limits<int32_t>;
+  if (input.tensor.type == Type::I32 && input.index_limit < 0 &&
+      (source.type == Type::I64 || source.type == Type::U32)) {
+    input.index_lowest = Limits::min();
+    input.index_limit = int64_t(Limits::max()) + 1;
+  }
+  return input;
+}
+
 // Returns what is wrong with the first element of a sample that is out of
 // range; empty if none is. The sample's elements begin at `data`. Numbers that
 // are made of pixels lie from 0 to 1, or where the user's transform puts them.
 inline std::string problem_of_indices(const InputInfo &fed,
                                       const DataSource &source,
                                       const uint8_t *data, int64_t sample) {
-  const InputInfo input = source.gives_classes ? classes_of(fed) : fed;
+  const InputInfo input = fed_by(fed, source);
   if (is_fraction(input.tensor.type) && source.scale)
     return "";
   const int64_t k = first_outside(input, source.type, data, source.elements);
