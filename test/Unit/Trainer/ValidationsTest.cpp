@@ -326,6 +326,15 @@ TEST_F(ValidationsTest, NeedValidations) {
   }
 }
 
+TEST_F(ValidationsTest, FlagsWithoutEffectAreRefused) {
+  EXPECT_EQ(run("a", {"--early-stopping-threshold=1"}), 1);
+  EXPECT_EQ(error, "tiny: error: '--early-stopping-threshold' has no effect "
+                   "without --early-stopping-patience\n");
+  EXPECT_EQ(run("a", {"--max-bad-records=1"}), 1);
+  EXPECT_EQ(error, "tiny: error: '--max-bad-records' has no effect without "
+                   "--on-bad-record=skip\n");
+}
+
 // Predictions by the run take it, if it has pictures.
 TEST_F(ValidationsTest, TransformsDoNotNeedThem) {
   EXPECT_EQ(run("a", {"--max-steps=1", "--eval-transform=resize"}), 1);

@@ -166,6 +166,12 @@ std::string missing_flag_error(const TrainingSettings &s,
   if (is_given("mixup-switch-prob") && (s.mixup == 0 || s.cutmix == 0))
     return flag("mixup-switch-prob") +
            " has no effect without both --mixup and --cutmix";
+  if (is_given("early-stopping-threshold") && s.early_stopping_patience == 0)
+    return flag("early-stopping-threshold") +
+           " has no effect without --early-stopping-patience";
+  if (is_given("max-bad-records") && s.on_bad_record != kSkipBadRecord)
+    return flag("max-bad-records") +
+           " has no effect without --on-bad-record=skip";
   if (s.overwrite_output_dir && s.resume == "auto")
     return flag("overwrite-output-dir") +
            " removes what --resume=auto goes on from; give one of them";
