@@ -371,6 +371,13 @@ TEST_F(ValidationsTest, FlagsOfOtherSchedulesAreRefused) {
   EXPECT_EQ(error,
             "tiny: error: '--lr-scheduler-type=warmup_stable_decay' needs "
             "--lr-decay-steps\n");
+  EXPECT_EQ(run("a", {"--lr-scheduler-type=cosine_with_min_lr"}), 1);
+  EXPECT_EQ(error, "tiny: error: '--lr-scheduler-type=cosine_with_min_lr' "
+                   "needs --min-lr or --min-lr-rate\n");
+  EXPECT_EQ(run("c", {"--lr-scheduler-type=cosine_with_min_lr", "--min-lr=0",
+                      "--max-steps=1"}),
+            0)
+      << error;
   EXPECT_EQ(run("a", {"--lr-scheduler-type=polynomial", "--lr-end=0.2"}), 1);
   EXPECT_EQ(error,
             "tiny: error: '--lr-end' must be below --learning-rate, which "
