@@ -515,6 +515,24 @@ TEST_F(ResumeTest, WarnsOfAnotherEnd) {
   EXPECT_EQ(warning(saved, now), "");
 }
 
+TEST_F(ResumeTest, WarnsOfAnotherEndOnlyWhereTheRateDependsOnIt) {
+  RunState saved, now;
+  saved.max_steps = 300;
+  now.max_steps = 620;
+  auto warns = [&](const char *schedule, const char *ratio) {
+    saved.settings = {{"lr-scheduler-type", schedule}, {"warmup-ratio", ratio}};
+    now.settings = saved.settings;
+    return !warning(saved, now).empty();
+  };
+  EXPECT_TRUE(warns("linear", "0"));
+  EXPECT_TRUE(warns("warmup_stable_decay", "0"));
+  EXPECT_FALSE(warns("constant", "0"));
+  EXPECT_FALSE(warns("constant", "0.1"));
+  EXPECT_FALSE(warns("reduce_lr_on_plateau", "0"));
+  EXPECT_FALSE(warns("inverse_sqrt", "0"));
+  EXPECT_TRUE(warns("constant_with_warmup", "0.1"));
+}
+
 TEST_F(ResumeTest, WarnsOfGroupsThatCameOrWent) {
   RunState without, with;
   with.settings["param-group"] = "bias:lr=1";

@@ -139,6 +139,20 @@ inline ValidationHistory resumed_validations(const RunState &saved,
   return history;
 }
 
+// Whether the learning rate of a run with these settings depends on where the
+// run ends.
+inline bool depends_on_end(const std::map<std::string, std::string> &settings) {
+  auto is = [&](const char *name, std::string_view value) {
+    const auto found = settings.find(name);
+    return found != settings.end() && found->second == value;
+  };
+  for (const int64_t type :
+       {kConstant, kConstantWithWarmup, kInverseSqrt, kReduceLrOnPlateau})
+    if (is("lr-scheduler-type", kLrSchedulers[type].name))
+      return has_warmup(type) && !is("warmup-ratio", "0");
+  return true;
+}
+
 // Warns of settings that differ and may: the run goes on with its own. One that
 // is in one of them alone is not comparable, except for parameter groups and
 // what a loop does to its data, of which there may be none. Also warns if only
@@ -163,7 +177,7 @@ inline void warn_of_changes(const std::string &checkpoint,
   for (auto *settings : {&before, &after})
     for (const char *steps : {"max-steps", "num-train-epochs"})
       settings->erase(steps);
-  if (saved.max_steps > 0 && now.max_steps > 0 &&
+  if (depends_on_end(after) && saved.max_steps > 0 && now.max_steps > 0 &&
       saved.max_steps != now.max_steps)
     fprintf(stderr,
             "%s: warning: the run ends after step %lld, but that of '%s' after "
