@@ -228,6 +228,10 @@ TEST(OtherFormats, AreNamedWithWhatToDo) {
                 accepted);
   EXPECT_NE(problem("x.jpg", jpeg(6, 4)).find("is a single picture"),
             std::string::npos);
+  EXPECT_EQ(problem("x-idx3-ubyte.gz", "\x1f\x8b\b"), // as MNIST comes
+            "'" + folder / "x-idx3-ubyte.gz" +
+                "' is compressed by gzip; unpack it: gunzip 'x-idx3-ubyte.gz'" +
+                accepted);
   EXPECT_EQ(problem("x.pt", "PK"),
             "'" + folder / "x.pt" +
                 "' is a file of torch.save or pickle; save the tensor as an "

@@ -23,6 +23,9 @@ inline std::string other_format(const MappedFile &file) {
   auto ends = [&](std::initializer_list<const char *> endings) {
     return std::find(endings.begin(), endings.end(), ending) != endings.end();
   };
+  const std::string name = file.path.substr(file.path.rfind('/') + 1);
+  if (begins("\x1f\x8b", 2))
+    return "is compressed by gzip; unpack it: gunzip '" + name + "'";
   if (begins("\xff\xd8", 2) || begins("\x89PNG", 4))
     return "is a single picture; give the folder of all pictures, which has a "
            "sub-folder for each class where it gives the labels, too";
@@ -32,7 +35,7 @@ inline std::string other_format(const MappedFile &file) {
   if (ends({".csv", ".tsv", ".txt"}))
     return "is a file of text; save its numbers as an array: "
            "numpy.save('x.npy', numpy.loadtxt('" +
-           file.path.substr(file.path.rfind('/') + 1) + "', delimiter='" +
+           name + "', delimiter='" +
            (ending == ".csv"   ? ","
             : ending == ".tsv" ? "\\t"
                                : " ") +
