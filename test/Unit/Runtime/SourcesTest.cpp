@@ -68,6 +68,27 @@ TEST(Integers, ThatDoNotFitAreRefused) {
                 "': sample 0 holds 4294967295 for 'x', but " + range);
 }
 
+TEST(Pictures, LieInFoldersWithoutLoops) {
+  namespace fs = std::filesystem;
+  TemporaryFolder folder;
+  auto problem = [&] { return error_of([&] { ImageFolder(folder.path); }); };
+  for (const char *name : {"a/b/0.png", "a/1.png"}) {
+    fs::create_directories((folder.path / fs::path(name)).parent_path());
+    write_file(folder / name, "not read");
+  }
+  fs::create_directory_symlink("b", folder / "a/other");
+  EXPECT_EQ(problem(), "no error");
+  for (const char *target : {"loop", "..", "../../a/."}) {
+    fs::create_symlink(target, folder / "a/b/loop");
+    EXPECT_EQ(problem(),
+              "'" + folder / "a/b/loop" +
+                  "' is a link to itself or to a folder that it is in; "
+                  "remove it")
+        << target;
+    fs::remove(folder / "a/b/loop");
+  }
+}
+
 // Nothing would come of a transform of an array.
 TEST(Pictures, AloneAreTransformed) {
   TemporaryFolder folder;

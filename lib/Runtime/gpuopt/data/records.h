@@ -88,8 +88,27 @@ private:
   // Whether it is a folder, and none of those that other programs keep beside
   // files, like .ipynb_checkpoints.
   static bool is_seen(const std::filesystem::directory_entry &entry) {
-    return entry.is_directory() &&
-           entry.path().filename().string().front() != '.';
+    return is_folder(entry) && entry.path().filename().string().front() != '.';
+  }
+  // Throws an Error if a link leads to itself or to a folder that it is in, so
+  // that there would be no end of folders.
+  static bool is_folder(const std::filesystem::directory_entry &entry) {
+    std::error_code problem;
+    const bool is_one = entry.is_directory(problem);
+    bool is_loop = problem == std::errc::too_many_symbolic_link_levels;
+    if (is_one && entry.is_symlink()) {
+      const auto target = std::filesystem::canonical(entry.path()),
+                 folder = std::filesystem::canonical(
+                     std::filesystem::absolute(entry.path()).parent_path());
+      is_loop = std::mismatch(target.begin(), target.end(), folder.begin(),
+                              folder.end())
+                    .first == target.end();
+    }
+    if (is_loop)
+      throw Error("'" + entry.path().string() +
+                  "' is a link to itself or to a folder that it is in; "
+                  "remove it");
+    return is_one;
   }
   static bool is_picture(const std::filesystem::path &file) {
     const std::string ending = ending_of(file);
@@ -99,7 +118,7 @@ private:
   void expect_no_pictures_in(const std::string &folder) const {
     std::vector<std::string> found;
     for (const auto &entry : std::filesystem::directory_iterator(folder))
-      if (!entry.is_directory() && is_picture(entry.path()))
+      if (!is_folder(entry) && is_picture(entry.path()))
         found.push_back(entry.path().filename().string());
     if (found.empty())
       return;
@@ -120,7 +139,7 @@ private:
   void add_files(const std::filesystem::path &folder) {
     std::vector<std::filesystem::path> found, folders;
     for (const auto &entry : std::filesystem::directory_iterator(folder))
-      if (!entry.is_directory())
+      if (!is_folder(entry))
         found.push_back(entry.path());
       else if (is_seen(entry))
         folders.push_back(entry.path());
