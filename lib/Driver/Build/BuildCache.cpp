@@ -27,6 +27,7 @@
 #include "gpuopt/device/cpu_quota.h"
 #include "llvm/Support/Chrono.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
@@ -107,6 +108,11 @@ static Error buildFailure(StringRef log, StringRef kept) {
                            "': " + (cause.empty() ? "no output" : cause));
 }
 
+static double secondsSince(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
+      .count();
+}
+
 /// Returns whether the dynamic loader finds the libraries of an executable:
 /// they may have been upgraded, or be another machine's. With this variable,
 /// which ldd sets as well, the loader lists the libraries and runs nothing.
@@ -135,6 +141,7 @@ Expected<std::string> gpuopt::buildProgram(StringRef folder,
     outs() << "building " << executable.what << " (target " << target.name
            << ") in " << kept << "\n";
   outs().flush();
+  const auto begin = std::chrono::steady_clock::now();
   if (sys::fs::create_directories(kept))
     return createStringError("cannot create '" + kept + "'");
   std::string objects = joinPath(cache, "objects");
@@ -171,5 +178,7 @@ Expected<std::string> gpuopt::buildProgram(StringRef folder,
     return buildFailure(scratch->pathOf("compile.log"),
                         joinPath(kept, "compile.log"));
   trimCache(cache, *limit);
+  if (!executable.isQuiet)
+    outs() << "built in " << formatv("{0:f0}", secondsSince(begin)) << " s\n";
   return path;
 }

@@ -9,7 +9,7 @@
 // SOFT: error: expects logits [N, C] for soft_cross_entropy, but 'y' is 'tensor<8xf32>'
 // STEP: train.step
 train.variable @w parameter : tensor<8xf32>
-// expected-error @below {{expects logits [N, C] for cross_entropy, but 'y' is 'tensor<8xf32>': expects a loss of mse or l1 for a regression, bce_with_logits for yes or no}}
+// expected-error @below {{expects logits [N, C] for cross_entropy, but 'y' is 'tensor<8xf32>': expects a loss of mse or l1 for a regression, bce_with_logits for yes or no, none for an output that is the loss}}
 func.func @forward(%x: tensor<8xf32> {nn.name = "x"}) -> (tensor<8xf32> {nn.name = "y"}) {
   %w = train.read @w : tensor<8xf32>
   %0 = arith.mulf %x, %w : tensor<8xf32>

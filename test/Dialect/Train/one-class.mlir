@@ -4,7 +4,7 @@
 
 // Nothing is learned from the cross entropy of one class.
 
-// CHECK: warning: cross_entropy over the one class of 'y' ('tensor<4x1xf32>') is always 0: expects a loss of mse or l1 for a regression, bce_with_logits for yes or no
+// CHECK: warning: cross_entropy over the one class of 'y' ('tensor<4x1xf32>') is always 0: expects a loss of mse or l1 for a regression, bce_with_logits for yes or no, none for an output that is the loss
 // OTHERS: train.step
 
 train.variable @weight parameter : tensor<8x1xf32>

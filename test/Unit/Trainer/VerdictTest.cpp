@@ -129,24 +129,25 @@ TEST_F(VerdictTest, NamesNoLimitThatIsFarFromTheStep) {
   EXPECT_EQ(
       text(),
       begin +
-          "20 launches, each of which took 0.18 ms on average; --batch-size: "
+          "beginning 20 calls, whose mean time is 0.18 ms; --batch-size: "
           "more work in each launch; gpuopt profile tells which calls are "
           "long, and gpuopt calibrate whether this device reaches its rates");
   run.cores = 2;
   run.other_cores = 1.24;
   run.preemptions = 37.4;
   measured.data_wait_ms = 0.1;
-  EXPECT_EQ(text(),
-            begin + "other processes, which computed on 1.2 of 2 cores (37 "
-                    "involuntary context switches a step), waiting for data (3 "
-                    "% of a step), and 20 launches, each of which took 0.18 ms "
-                    "on average; end the other processes, or --num-threads: "
-                    "fewer; gpuopt profile tells which calls are long, and "
-                    "gpuopt calibrate whether this device reaches its rates");
+  EXPECT_EQ(
+      text(),
+      begin + "other processes, which computed on 1.2 of 2 cores (37 "
+              "involuntary context switches a step), waiting for data (3 "
+              "% of a step), and beginning 20 calls, whose mean time is 0.18 ms"
+              "; end the other processes, or --num-threads: "
+              "fewer; gpuopt profile tells which calls are long, and "
+              "gpuopt calibrate whether this device reaches its rates");
   run.other_cores = 0.2;
   run.launches = 0;
-  EXPECT_NE(text().find("likely goes to waiting for data (3 % of a step), and "
-                        "launches and waiting; --batch-size"),
+  EXPECT_NE(text().find("likely goes to waiting for data (3 % of a step); "
+                        "--batch-size"),
             std::string::npos)
       << text();
   EXPECT_FALSE(judge(run, measured).can_be_planned());

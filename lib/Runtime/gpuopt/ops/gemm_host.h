@@ -117,7 +117,7 @@ public:
   SmallProductScope &operator=(const SmallProductScope &) = delete;
 
 private:
-  int threads_before = 0; // none: they stay as they are
+  [[maybe_unused]] int threads_before = 0; // none: they stay as they are
 };
 
 template <class T, class C>

@@ -80,6 +80,11 @@ LogicalResult OutputLosses::findOutput(StringRef name, OutputLoss &loss,
          << "), but got '" << name << "'";
 }
 
+/// What may be meant where an output has no classes.
+static constexpr StringLiteral kOtherLosses =
+    "expects a loss of mse or l1 for a regression, bce_with_logits for yes or "
+    "no, none for an output that is the loss";
+
 LogicalResult OutputLosses::check(const OutputLoss &loss) {
   RankedTensorType type = typeOf(loss);
   bool usable = type && isa<FloatType>(type.getElementType()) &&
@@ -100,9 +105,8 @@ LogicalResult OutputLosses::check(const OutputLoss &loss) {
   if (choosesClass(loss.options.kind) && type.getRank() < 2)
     return forward.emitError("expects logits [N, C] for ")
            << StringRef(compile_time::kLosses[size_t(loss.options.kind)])
-           << ", but '" << nameOf(loss.output) << "' is " << type
-           << ": expects a loss of mse or l1 for a regression, "
-              "bce_with_logits for yes or no";
+           << ", but '" << nameOf(loss.output) << "' is " << type << ": "
+           << kOtherLosses;
   warnOfOneClass(loss);
   return checkClassWeights(loss);
 }
@@ -167,11 +171,9 @@ void OutputLosses::warnOfOneClass(const OutputLoss &loss) {
   LossKind kind = loss.options.kind;
   if ((kind == LossKind::CrossEntropy || kind == LossKind::SoftCrossEntropy) &&
       labelsLimit(LossKind::CrossEntropy, type) == 1)
-    forward.emitWarning()
-        << StringRef(compile_time::kLosses[size_t(kind)])
-        << " over the one class of '" << nameOf(loss.output) << "' (" << type
-        << ") is always 0: expects a loss of mse or l1 for a regression, "
-           "bce_with_logits for yes or no";
+    forward.emitWarning() << StringRef(compile_time::kLosses[size_t(kind)])
+                          << " over the one class of '" << nameOf(loss.output)
+                          << "' (" << type << ") is always 0: " << kOtherLosses;
 }
 
 //===----------------------------------------------------------------------===//

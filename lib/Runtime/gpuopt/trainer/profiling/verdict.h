@@ -255,25 +255,26 @@ inline bool estimates_hold(const RunTraits &run, const RunFigures &measured) {
 namespace detail {
 
 // Returns what likely takes the time that the device's limits do not explain.
+// To begin calls takes some of it where they are short.
 inline std::string describe_rest(const RunTraits &run,
                                  const RunFigures &measured) {
-  constexpr double kMuchWait = 0.01;
+  constexpr double kMuchWait = 0.01, kShortCallMs = 0.3;
   std::string text;
   if (has_others(run))
-    text = "other processes, which " + others_text(run) + ", ";
+    text = "other processes, which " + others_text(run);
   if (measured.data_wait_ms >= kMuchWait * measured.step_ms)
-    text += "waiting for data (" +
-            share_text(measured.data_wait_ms, measured.step_ms) +
-            " of a step), ";
-  if (!text.empty())
-    text += "and ";
-  const double computed_ms = measured.step_ms - measured.data_wait_ms;
-  if (run.launches > 0)
-    text += std::to_string(run.launches) + " launches, each of which took " +
-            ms_text(computed_ms / double(run.launches)) + " on average";
-  else
-    text += "launches and waiting";
-  return text;
+    text += (text.empty() ? "" : ", ") + std::string("waiting for data (") +
+            share_text(measured.data_wait_ms, measured.step_ms) + " of a step)";
+  const double computed_ms = measured.step_ms - measured.data_wait_ms,
+               mean_ms =
+                   computed_ms / double(std::max<int64_t>(run.launches, 1));
+  if (!text.empty() && (run.launches == 0 || mean_ms > kShortCallMs))
+    return text;
+  text += text.empty() ? "" : ", and ";
+  if (run.launches == 0)
+    return text + "launches and waiting";
+  return text + "beginning " + std::to_string(run.launches) +
+         " calls, whose mean time is " + ms_text(mean_ms);
 }
 
 inline std::string help_with_rest(const RunTraits &run, bool has_profile) {
