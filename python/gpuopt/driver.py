@@ -69,12 +69,22 @@ def find_driver() -> str:
     )
 
 
+# Flags of one value with commas in it.
+_COMMA_FLAGS = ("class_weights", "eval_metrics", "outputs")
+# Flags that may be given several times.
+_REPEATED_FLAGS = ("constant_input", "data", "dim", "eval_data", "loss", "param_group", "precision_override")
+
+
 def arguments(flags: Mapping[str, Any]) -> list[str]:
     """The command line of keyword flags.
 
     ``learning_rate=0.1`` is ``--learning-rate=0.1``, ``shuffle=False`` is
     ``--shuffle=false``: not every flag has a ``--no-`` form; a mapping repeats
-    its flag with KEY=VALUE, a list with each entry; None leaves the flag out.
+    its flag with KEY=VALUE, a list with each entry, or puts commas between them
+    where the flag takes that; None leaves the flag out.
+
+    Raises:
+      TypeError: a list is given to a flag of one value.
     """
     result = []
     for name, value in flags.items():
@@ -85,7 +95,13 @@ def arguments(flags: Mapping[str, Any]) -> list[str]:
             result.append(flag + "=false")
         elif isinstance(value, Mapping):
             result += [f"{flag}={key}={entry}" for key, entry in value.items()]
+        elif isinstance(value, (list, tuple)) and name in _COMMA_FLAGS:
+            if value:
+                result.append(f"{flag}={','.join(map(str, value))}")
         elif isinstance(value, (list, tuple)):
+            if name not in _REPEATED_FLAGS:
+                raise TypeError(f"{name} takes one value, but is a {type(value).__name__}: {value!r}; lists are for "
+                                f"{', '.join(sorted(_COMMA_FLAGS + _REPEATED_FLAGS))}")
             result += [f"{flag}={entry}" for entry in value]
         elif value is not None:
             result.append(f"{flag}={value}")

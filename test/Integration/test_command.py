@@ -280,10 +280,18 @@ time.sleep(1)
 
 
 def test_flags_by_name():
-    flags = dict(learning_rate=0.1, shuffle=False, nesterov=True, data={"x": "x.npy"}, frozen_params=["a", "b"], labels=None)
+    flags = dict(learning_rate=0.1, shuffle=False, nesterov=True, data={"x": "x.npy"}, param_group=["a:lr=1", "b:lr=2"], labels=None)
     assert gpuopt.driver.arguments(flags) == [
-        "--learning-rate=0.1", "--shuffle=false", "--nesterov", "--data=x=x.npy", "--frozen-params=a", "--frozen-params=b",
+        "--learning-rate=0.1", "--shuffle=false", "--nesterov", "--data=x=x.npy", "--param-group=a:lr=1",
+        "--param-group=b:lr=2",
     ]
+
+
+def test_lists_of_flags():
+    flags = dict(outputs=["softmax", "linear"], class_weights=(1, 0.5, 2), eval_metrics=[], dim=["a=1", "b=2"])
+    assert gpuopt.driver.arguments(flags) == ["--outputs=softmax,linear", "--class-weights=1,0.5,2", "--dim=a=1", "--dim=b=2"]
+    with pytest.raises(TypeError, match=r"no_decay takes one value, but is a list: \['bias', 'norm'\]; lists are for class_weights, "):
+        gpuopt.driver.arguments(dict(no_decay=["bias", "norm"]))  # one regular expression
 
 
 def test_arrays_may_stand_for_each_file_of_data():
