@@ -274,21 +274,22 @@ class Program:
 
     def load_state_dict(self, values: Mapping[str, Any], strict: bool = True) -> None:
         """Writes weights, running statistics and what else ``state_dict`` has,
-        from arrays or tensors.
+        from arrays or tensors. Integers that the program does not have, such as
+        PyTorch's ``num_batches_tracked``, are passed over.
 
         Raises:
           KeyError: with ``strict``, a weight is missing or there is one that the
             program does not have; nothing has been written.
         """
         known = {name for state in self.states for name in state.names}
-        others = [name for name in values if name not in known]
+        others = [name for name, value in values.items() if name not in known and not _is_integer(value)]
         missing = [
             state.name for state in self.states
             if state.role not in ("optimizer_state", "loss_scale") and not any(name in values for name in state.names)
         ]
         if strict and (others or missing):
             raise KeyError(f"the values lack {', '.join(missing) or 'nothing'}, and have {', '.join(others) or 'nothing'} that the "
-                           "program does not have")
+                           "program does not have; strict=False takes those that both have")
         given = [(state, next(name for name in state.names if name in values))
                  for state in self.states if any(name in values for name in state.names)]
         arguments = [self._argument(state, values[name], state.shape) for state, name in given]
@@ -308,6 +309,12 @@ class Program:
         """Writes a checkpoint, from which ``load`` and ``gpuopt.train(...,
         resume=folder)`` go on."""
         self._call("save_checkpoint", os.fsencode(folder))
+
+
+def _is_integer(value: Any) -> bool:
+    """Whether the elements are integers or truth values, whatever library the tensor is of."""
+    dtype = value.dtype if hasattr(value, "dtype") else np.asarray(value).dtype
+    return str(dtype).removeprefix("torch.").startswith(("int", "uint", "bool"))
 
 
 def _converted(description: TensorDescription, value: Any) -> np.ndarray:

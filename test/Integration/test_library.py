@@ -311,10 +311,14 @@ def test_python_takes_what_is_an_array(folder):
             program.step(x)
         with pytest.raises(NotImplementedError, match="the program has no forward: compile it with inference=True, or --inference"):
             program.forward(x=x)
-        with pytest.raises(KeyError, match="the values lack 2.weight, and have y that the program does not have"):
+        with pytest.raises(KeyError, match="the values lack 2.weight, and have y that the program does not have; "
+                           "strict=False takes those that both have"):
             state = program.state_dict()
             del state["2.weight"]
             program.load_state_dict({**state, "y": x})
+        # As a module with batch normalisation has them.
+        integers = {"num_batches_tracked": torch.tensor(3), "index": np.arange(2), "mask": torch.tensor([True]), "count": 3}
+        program.load_state_dict({**program.state_dict(), **integers})
         assert program.evaluate(x=x, labels=labels) == expected
     with pytest.raises(ValueError, match="'--eval-steps' is for the trainer's loop"):
         gpuopt.load(folder, eval_steps=3)
