@@ -88,7 +88,6 @@ def export(
     input_names = _input_names(module, example_inputs, input_names)
     _check_names(module, input_names, output_names, names_of_forward)
     dynamic_shapes = _batch_of_inputs(module, example_inputs, input_names) if symbolic_batch else None
-    _warn_of_evaluation_mode(module)
     program = _export_program(
         module,
         example_inputs,
@@ -107,6 +106,7 @@ def export(
     _stop_gradients(program.model, _stopped_gradients(program.exported_program, module))
     _note_padding(program.model, _padding_rows(program.exported_program))
     _activate_dropout(program.model)
+    _warn_of_evaluation_mode(module, program.model)
     _separate_values(program.model)
     size = sum(tensor.numel() * tensor.element_size() for tensor in module.state_dict().values())
     program.save(path, external_data=size > _LARGEST_INLINE_BYTES)
@@ -146,15 +146,22 @@ def _quiet(name: str) -> Iterator[None]:
         logger.setLevel(level)
 
 
-def _warn_of_evaluation_mode(module: Any) -> None:
+def _warn_of_evaluation_mode(module: Any, model: Any) -> None:
     from torch.nn.modules import batchnorm, dropout
 
-    active = {
-        type(part).__name__
-        for part in module.modules()
+    if module.training:
+        return
+    parts = [
+        part for part in module.modules()
         if isinstance(part, (batchnorm._BatchNorm, dropout._DropoutNd)) and getattr(part, "p", 1) > 0
-    }
-    if active and not module.training:
+    ]
+    active = {type(part).__name__ for part in parts}
+    if not any(isinstance(part, dropout._DropoutNd) for part in parts):
+        # That of recurrent layers, of attention and of the forward's own calls.
+        nodes = [node.name for node in model.graph if node.op_type == "Dropout" and node.domain == ""]
+        if nodes:
+            active.add(f"dropout (at {', '.join(nodes[:3])}{' and more' if len(nodes) > 3 else ''})")
+    if active:
         warnings.warn(
             f"the module is in evaluation mode, but is exported as it trains, with {' and '.join(sorted(active))} active: "
             "module.train() says so too; p=0 turns dropout off, --batch-norm=frozen batch normalisation",

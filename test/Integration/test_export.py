@@ -150,6 +150,43 @@ def test_evaluation_mode_is_told(tmp_path):
     assert not any(part.training for part in module.modules())
 
 
+class CallsDropout(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return F.dropout(self.linear(x), 0.5, self.training)
+
+
+class Recurrent(nn.Module):
+    def __init__(self, dropout):
+        super().__init__()
+        self.layers = nn.LSTM(4, 4, 2, dropout=dropout, batch_first=True)
+
+    def forward(self, x):
+        return self.layers(x)[0]
+
+
+class Attends(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(4, 2, dropout=0.5, batch_first=True)
+
+    def forward(self, x):
+        return self.attention(x, x, x, need_weights=False)[0]
+
+
+@pytest.mark.parametrize("module, place", [
+    (CallsDropout(), "node_native_dropout"), (Recurrent(0.5), "layers/"), (Recurrent(0.0), None), (Attends(), "attention/"),
+], ids=["call", "recurrent", "none", "attention"])
+def test_dropout_without_a_module_is_told_in_evaluation_mode(module, place, tmp_path, recwarn):
+    gpuopt.export(module.eval(), torch.zeros(2, 3, 4), tmp_path / "model.onnx")
+    told = [str(warning.message) for warning in recwarn if "is in evaluation mode" in str(warning.message)]
+    assert len(told) == (place is not None)
+    assert all(f"with dropout (at {place}" in text for text in told), told
+
+
 def test_export_says_nothing_of_its_own(tmp_path):
     code = f"""import sys
 sys.path[:] = {sys.path!r}
