@@ -58,6 +58,8 @@ def view(tensor: Any, stream: int | None = None) -> View:
     """
     if hasattr(tensor, "detach"):
         tensor = tensor.detach()  # one that wants a gradient is not given away
+    if hasattr(tensor, "resolve_neg"):
+        tensor = tensor.resolve_neg()  # DLPack does not say that PyTorch has put off a change of sign
     kind = tensor.__dlpack_device__()[0]
     if kind not in _HOST_DEVICES + _CUDA_DEVICES:
         raise TypeError(f"it lies on a device of DLPack's kind {int(kind)}, but must lie on the host or on a CUDA device")

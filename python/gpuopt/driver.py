@@ -283,12 +283,29 @@ def _lines_of(path: Path) -> list[str]:
         return [line.rstrip("\n") for line in lines]
 
 
+def _saved_prompts(value: Any, folder: str, places: dict[str, str]) -> Any:
+    """As `_saved`, but prompts in lists may have different lengths: each has a line of the file."""
+    if not isinstance(value, (list, tuple)):
+        return _saved(value, folder, "prompts", "prompts", places)
+    lines = [entry.tolist() if hasattr(entry, "tolist") else entry for entry in value]
+    for index, line in enumerate(lines):
+        if not isinstance(line, (list, tuple)) or not all(isinstance(token, (int, np.integer)) for token in line):
+            raise TypeError(f"prompts[{index}] must be a list of tokens, like [15496, 11], but is {line!r}")
+    path = os.path.join(folder, "prompts.jsonl")
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(json.dumps([int(token) for token in line]) + "\n" for line in lines)
+    places[path] = "prompts"
+    return path
+
+
 def _run_on_data(command: str, model: Any, output_dir: Any, flags: dict[str, Any]) -> None:
     places: dict[str, str] = {}
     with tempfile.TemporaryDirectory(prefix="gpuopt-") as folder:
         for flag in _FILE_FLAGS:
-            if flag in flags:
+            if flag in flags and flag != "prompts":
                 flags[flag] = _saved(flags[flag], folder, flag, flag, places)
+        if "prompts" in flags:
+            flags["prompts"] = _saved_prompts(flags["prompts"], folder, places)
         for flag in _INPUT_FLAGS:
             if flag in flags:
                 flags[flag] = _saved_inputs(flags[flag], folder, flag, places)

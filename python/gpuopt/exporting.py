@@ -10,7 +10,7 @@ import logging
 import math
 import os
 import warnings
-from typing import Any, Iterator, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -81,6 +81,9 @@ def export(
         raise TypeError(f"module must be a torch.nn.Module, but is a {type(module).__name__}")
     if isinstance(example_inputs, (torch.Tensor, np.ndarray)):
         example_inputs = (example_inputs,)
+    if isinstance(example_inputs, Mapping):
+        raise TypeError(f"example_inputs must be tensors in the order of the forward's arguments, but is a {type(example_inputs).__name__} "
+                        "with names: give its values alone, in a tuple, and other names than the arguments have by input_names=")
     example_inputs = tuple(example_inputs)
     _check_opset(opset)
     output_names = _output_names(output_names)

@@ -255,7 +255,10 @@ class Program:
                              f"of target cuda, but is {view.dtype}: convert it there, or give it on the host")
         if view.dtype == "bfloat16":
             raise TypeError(f"'{description.name}' must be {description.dtype}, but is bfloat16, which NumPy lacks: convert it before")
-        return np.from_dlpack(value.detach() if hasattr(value, "detach") else value)
+        if hasattr(value, "detach"):
+            value = value.detach()
+        # DLPack does not say that PyTorch has put off a change of sign.
+        return np.from_dlpack(value.resolve_neg() if hasattr(value, "resolve_neg") else value)
 
     # State
 

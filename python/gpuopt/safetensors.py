@@ -27,17 +27,24 @@ _DTYPES = {
 _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
 
 
+class _OtherType(TypeError):
+    """A tensor of the file has a type that NumPy lacks."""
+
+
 def read(path: str | os.PathLike) -> dict[str, np.ndarray]:
     """The tensors of a file by name, as views of a memory map.
 
     Raises:
       OSError: the file cannot be read.
       ValueError: it is not a safetensors file.
+      TypeError: a tensor has elements of a type that NumPy lacks.
     """
     with open(path, "rb"):  # says what is wrong with the path
         pass
     try:
         return _read(path)
+    except _OtherType:
+        raise
     except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
         raise ValueError(f"'{os.fspath(path)}' is not a safetensors file, or is damaged: {error}") from error
 
@@ -54,13 +61,17 @@ def _read(path: str | os.PathLike) -> dict[str, np.ndarray]:
     for name, entry in header.items():
         if name == "__metadata__":
             continue
+        dtype = entry["dtype"]
+        if dtype not in _DTYPES and dtype != "BF16":
+            raise _OtherType(f"'{name}' in '{os.fspath(path)}' has elements of type {dtype}, but must have one of "
+                             f"{', '.join([*_DTYPES, 'BF16'])}: convert it before the file is written")
         begin, end = entry["data_offsets"]
         raw = data[8 + header_size + begin : 8 + header_size + end]
-        if entry["dtype"] == "BF16":
+        if dtype == "BF16":
             wide = np.frombuffer(raw, dtype="<u2").astype(np.uint32) << 16
             tensors[name] = wide.view(np.float32).reshape(entry["shape"])
         else:
-            tensors[name] = np.frombuffer(raw, dtype=_DTYPES[entry["dtype"]]).reshape(entry["shape"])
+            tensors[name] = np.frombuffer(raw, dtype=_DTYPES[dtype]).reshape(entry["shape"])
     return tensors
 
 

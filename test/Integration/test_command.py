@@ -408,6 +408,24 @@ def test_weights_that_are_no_safetensors(content, message, tmp_path):
         safetensors.read(tmp_path / "none")
 
 
+def test_weights_of_a_type_that_numpy_lacks(tmp_path):
+    header = json.dumps({"a": {"dtype": "F8_E4M3", "shape": [2], "data_offsets": [0, 2]}}).encode()
+    (tmp_path / "weights").write_bytes(len(header).to_bytes(8, "little") + header + bytes(2))
+    with pytest.raises(TypeError, match="'a' in '.*weights' has elements of type F8_E4M3, but must have one of F64, F32, .* BF16: convert"):
+        safetensors.read(tmp_path / "weights")
+
+
+def test_prompts_in_lists(tmp_path):
+    places = {}
+    for prompts in ([[1, 2], [3]], (torch.tensor([1, 2]), np.array([3])), [np.arange(1, 3), [np.int64(3)]]):
+        path = gpuopt.driver._saved_prompts(prompts, tmp_path, places)
+        assert pathlib.Path(path).read_text() == "[1, 2]\n[3]\n" and places == {path: "prompts"}
+    assert gpuopt.driver._saved_prompts(np.array([[1, 2]]), tmp_path, places).endswith(".npy")
+    for prompts, index in (([[1], 2], 1), ([[1.5]], 0), (["a"], 0)):
+        with pytest.raises(TypeError, match=rf"prompts\[{index}\] must be a list of tokens, like \[15496, 11\], but is "):
+            gpuopt.driver._saved_prompts(prompts, tmp_path, places)
+
+
 def test_weights_of_a_folder(tmp_path):
     for name in ("run/checkpoint-2", "empty"):
         (tmp_path / name).mkdir(parents=True)

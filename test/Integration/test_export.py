@@ -244,6 +244,11 @@ def test_inputs_that_have_no_batch_in_common(inputs, error, message, tmp_path):
     assert not (tmp_path / "model.onnx").exists()
 
 
+def test_example_inputs_by_name(tmp_path):
+    with pytest.raises(TypeError, match="example_inputs must be tensors in the order of the forward's arguments, but is a dict with names: "):
+        gpuopt.export(Scaled(), {"x": torch.zeros(2, 4)}, tmp_path / "model.onnx")
+
+
 def test_what_is_no_module(tmp_path):
     with pytest.raises(TypeError, match="module must be a torch.nn.Module, but is a OrderedDict"):
         gpuopt.export(Scaled().state_dict(), torch.zeros(2, 4), tmp_path / "model.onnx")

@@ -269,6 +269,13 @@ def test_a_folder_may_be_moved_and_copied(forward_folder, tmp_path):
         assert program.batch_size == BATCH
 
 
+def negated(array):
+    """The values as a tensor of which PyTorch has put off the change of sign."""
+    tensor = torch._neg_view(torch.from_numpy(-array))
+    assert tensor.is_neg()
+    return tensor
+
+
 def test_python_takes_what_is_an_array(folder):
     x, labels = batch(0)
     with gpuopt.load(folder) as program:
@@ -280,6 +287,8 @@ def test_python_takes_what_is_an_array(folder):
             dict(x=t(x).double(), labels=labels.astype(np.uint8)),
             dict(x=np.asfortranarray(x), labels=labels.tolist()),
             dict(x=t(np.ascontiguousarray(x.T)).T, labels=t(labels)),
+            dict(x=negated(x), labels=labels),
+            dict(x=negated(x.astype(np.float64)), labels=labels),
             dict(x=np.repeat(x, 2, axis=1)[:, ::2], labels=t(np.repeat(labels, 2))[::2]),
         ):
             assert program.evaluate(**given) == expected
