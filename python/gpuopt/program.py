@@ -264,8 +264,11 @@ class Program:
 
     def state_dict(self, *, optimizer: bool = False) -> dict[str, np.ndarray]:
         """Copies of weights and running statistics by name, tied ones under each
-        of their names; with ``optimizer``, also of what the optimizer keeps and
-        of the loss scale. bfloat16 comes as float32."""
+        of their names; with ``optimizer``, also of the tensors that the
+        optimizer keeps and of the loss scale. bfloat16 comes as float32. The
+        number of steps, on which Adam's correction of its means and the
+        schedule of the rate depend, is none of them: another program goes on
+        with a training from ``save_checkpoint`` alone."""
         found = {}
         for state in self.states:
             if state.role in ("optimizer_state", "loss_scale") and not optimizer:

@@ -211,6 +211,23 @@ def test_python_saves_and_goes_on(folder, trained, tmp_path):
         program.last_step()
 
 
+def test_the_number_of_steps_is_in_checkpoints_alone(folder, tmp_path):
+    """As the documentation of state_dict and gpuopt_read_state says."""
+    x, labels = batch(0)
+    settings = dict(max_steps=STEPS, num_threads=1)
+    with gpuopt.load(folder, **settings) as program, gpuopt.load(folder, **settings) as other:
+        for _ in range(3):
+            program.step(x=x, labels=labels)
+        program.save_checkpoint(tmp_path / "saved")
+        other.load_state_dict(program.state_dict(optimizer=True))
+        program.step(x=x, labels=labels)
+        other.step(x=x, labels=labels)
+        assert (program.last_step().steps, other.last_step().steps) == (4, 1)
+        other.load(tmp_path / "saved")
+        other.step(x=x, labels=labels)
+        assert other.last_step() == program.last_step()
+
+
 def test_results_of_training_are_loaded(folder, trained, tmp_path):
     _, path = trained
     shutil.copytree(path / "out", tmp_path / "results")
