@@ -31,6 +31,9 @@
  * the one that created it; different programs may be used by different threads
  * at the same time. A call leaves the calling thread's CUDA device and number
  * of OpenMP threads as they were.
+ * A process that is forked has none of the threads and no GPU: its calls of a
+ * program that was made before are refused, but for one of target host with one
+ * thread.
  *
  * Several programs. One library can create several gpuopt_programs, each with
  * memory of its own. Several libraries can be loaded into one process by

@@ -7,6 +7,9 @@
 
 #include "gpuopt/api/functions.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 static gpuopt::Program &own_program() {
   static gpuopt::Program instance = gpuopt::tiny::program();
   return instance;
@@ -94,6 +97,32 @@ TEST_F(ApiTest, AStepTakesAllOfItsBatches) {
   const auto one = batch(0);
   EXPECT_EQ(invalid(gpuopt_step(p, one.data(), 2, nullptr)),
             "input 'x' needs 256 bytes, 2 batches of f32 [8, 4], but got 128");
+}
+
+// The threads of OpenMP do not survive a fork.
+TEST_F(ApiTest, ACallInAForkedProcessIsRefused) {
+  const auto status_in_fork = [&](int num_threads, const char *text) {
+    EXPECT_EQ(create(), GPUOPT_OK) << gpuopt_last_error();
+    step(0);
+    p->context().num_threads = num_threads; // this test is without OpenMP
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(60);
+      const auto inputs = batch(1);
+      const auto status = gpuopt_step(p, inputs.data(), inputs.size(), nullptr);
+      const bool fits =
+          std::string(gpuopt_last_error()).find(text) != std::string::npos;
+      _exit(fits ? int(status) : 99);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  };
+  EXPECT_EQ(status_in_fork(2, ", from which this one was forked without its "
+                              "threads: make the program after the fork, or "
+                              "with num_threads 1 on the host"),
+            GPUOPT_INVALID_ARGUMENT);
+  EXPECT_EQ(status_in_fork(1, ""), GPUOPT_OK);
 }
 
 TEST_F(ApiTest, EvaluationChangesNothing) {

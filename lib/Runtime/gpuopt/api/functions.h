@@ -4,19 +4,38 @@
 
 #include "gpuopt/api/instance.h"
 
+#include <string_view>
+#include <unistd.h>
+
 const gpuopt::Program &program();
 
 struct gpuopt_program : gpuopt::api::Instance {
   using Instance::Instance;
+
+  const pid_t process = getpid(); // that has made it
 };
 
 namespace gpuopt::api {
+
+// A fork takes neither threads nor a GPU's context along, and a call that
+// waits for them would never return.
+inline void refuse_after_fork(const gpuopt_program &program) {
+  const bool needs_none = std::string_view(kTargetName) == "host" &&
+                          program.context().num_threads == 1;
+  if (program.process != getpid() && !needs_none)
+    throw invalid("the program was made in process " +
+                  std::to_string(program.process) +
+                  ", from which this one was forked without its threads: make "
+                  "the program after the fork, or with num_threads 1 on the "
+                  "host");
+}
 
 // Runs f on a program, on the calling thread.
 template <class P, class F>
 gpuopt_status on(P *program, F f) noexcept {
   return guarded([&] {
     refuse_null(program, "program");
+    refuse_after_fork(*program);
     const CallerScope scope(program->context());
     f(*program);
   });
