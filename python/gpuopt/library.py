@@ -221,6 +221,8 @@ def open_library(program: Path, options: Sequence[str] = ()) -> Library:
 def _build(program: Path, options: Sequence[str], use: Callable[[Path], Any]) -> Any:
     """Returns what ``use`` makes of the library while no other process builds."""
     program = program.resolve()  # CMake keeps the path, and a link to the folder may go
+    if ";" in str(program):
+        raise DriverError(f"the path '{program}' has a semicolon, at which CMake splits paths: move the program to another folder")
     build = program / _BUILD_FOLDER
     build.mkdir(exist_ok=True)
     with open(build / "lock", "w") as lock:

@@ -278,12 +278,17 @@ def test_a_program_that_was_compiled_again_is_the_new_one(model, tmp_path):
     assert len(list((tmp_path / "program" / "build-library").glob("libprogram-*"))) == 1
 
 
-def test_a_folder_may_be_moved_and_copied(forward_folder, tmp_path):
+def test_a_folder_may_be_moved_and_copied(forward_folder, tmp_path, monkeypatch):
     """CMake goes on with a build in the folder alone in which it began."""
+    monkeypatch.delenv("CMAKE_CXX_COMPILER_LAUNCHER", raising=False)  # ccache knows no $ in paths
     shutil.copytree(forward_folder, tmp_path / "copy")
-    (tmp_path / "copy").rename(tmp_path / "moved")
-    with gpuopt.load(tmp_path / "moved", cmake_options=QUICK) as program:
+    moved = tmp_path / "with a $name"  # which options of linkers would change
+    (tmp_path / "copy").rename(moved)
+    with gpuopt.load(moved, cmake_options=QUICK) as program:
         assert program.batch_size == BATCH
+    moved.rename(tmp_path / "a;b")
+    with pytest.raises(gpuopt.DriverError, match="a;b' has a semicolon, at which CMake splits paths: move the program to another folder"):
+        gpuopt.load(tmp_path / "a;b")
 
 
 def negated(array):
