@@ -89,7 +89,8 @@ def VerifyMemory : VerifyPass<"memory"> {
     - (I1) Each tensor has a place, at a multiple of the alignment.
     - (I2) No two tensors that live at the same time overlap
       (Planning/Arena/ArenaVerify).
-    - (I3) Nothing reads what another op has overwritten.
+    - (I3) Nothing reads what has been overwritten, also not the kernel that
+      overwrites it, and kernels overwrite only what the step itself makes.
     - (I4) The arena is no larger than the schedule has promised.
   }];
 }

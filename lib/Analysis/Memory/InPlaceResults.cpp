@@ -128,6 +128,25 @@ public:
     return places;
   }
 
+  /// Whether nothing reads the argument's element after that of the result is
+  /// written.
+  bool isWrittenLast(unsigned result, BlockArgument argument) {
+    unsigned walk = walks.of(yielded[result]);
+    for (nn::ReduceOp reduce : reductions)
+      if (walksOverRows() && walks.of(reduce.getResult()) > walk &&
+          walks.reads(reduce.getInput(), argument))
+        return false;
+    for (auto [other, value] : llvm::enumerate(yielded)) {
+      // A walk adds to its sums before it writes.
+      bool isFirst = other < result || value.getDefiningOp<nn::PartialSumOp>();
+      bool isBefore =
+          walks.of(value) < walk || (walks.of(value) == walk && isFirst);
+      if (other != result && !isBefore && walks.reads(value, argument))
+        return false;
+    }
+    return true;
+  }
+
 private:
   /// Whether the kernel walks over each row several times, once for each
   /// reduction that waits for another one. All others visit an element once.
@@ -166,25 +185,6 @@ private:
     return isWrittenLast(result, argument) && canRunAgain(result, argument);
   }
 
-  /// Whether nothing reads the argument's element after that of the result is
-  /// written.
-  bool isWrittenLast(unsigned result, BlockArgument argument) {
-    unsigned walk = walks.of(yielded[result]);
-    for (nn::ReduceOp reduce : reductions)
-      if (walksOverRows() && walks.of(reduce.getResult()) > walk &&
-          walks.reads(reduce.getInput(), argument))
-        return false;
-    for (auto [other, value] : llvm::enumerate(yielded)) {
-      // A walk adds to its sums before it writes.
-      bool isFirst = other < result || value.getDefiningOp<nn::PartialSumOp>();
-      bool isBefore =
-          walks.of(value) < walk || (walks.of(value) == walk && isFirst);
-      if (other != result && !isBefore && walks.reads(value, argument))
-        return false;
-    }
-    return true;
-  }
-
   /// Whether a result that overwrites its operand can be computed again: the
   /// operand has to be computed again first. The other results must not need
   /// the operand, or be so small that it does not matter if they are never
@@ -212,4 +212,12 @@ private:
 
 SmallVector<int64_t> gpuopt::chooseInPlace(nn::FusedOp op) {
   return PlaceFinder(op).run();
+}
+
+bool gpuopt::isReadBeforeWritten(nn::FusedOp op, unsigned result) {
+  std::optional<ArrayRef<int64_t>> places = op.getInPlace();
+  if (!places || (*places)[result] < 0)
+    return true;
+  BlockArgument argument = op.getBody().getArgument((*places)[result]);
+  return PlaceFinder(op).isWrittenLast(result, argument);
 }

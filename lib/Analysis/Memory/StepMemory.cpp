@@ -7,6 +7,7 @@
 
 #include "gpuopt/Analysis/Memory/StepMemory.h"
 
+#include "gpuopt/Analysis/Memory/InPlaceResults.h"
 #include "gpuopt/Analysis/Origins.h"
 #include "gpuopt/Dialect/Train/IR/Optimizers.h"
 #include "gpuopt/Support/RowPitch.h"
@@ -205,6 +206,30 @@ static LogicalResult checkRows(OpResult result) {
          << operand.getType();
 }
 
+/// Checks that a kernel overwrites memory of the step's arena, and only what it
+/// has read.
+static LogicalResult checkOverwritten(OpResult result) {
+  auto kernel = dyn_cast<nn::FusedOp>(result.getOwner());
+  Value operand = kernel ? operandInPlace(result) : Value();
+  if (!operand)
+    return success();
+  Operation *maker = bufferOf(operand).getDefiningOp();
+  if (!maker || namesMemory(maker))
+    return kernel.emitOpError("expects '")
+           << originOf(result) << "' to be written over a tensor that an op of "
+           << "the step makes, but got "
+           << (!maker                      ? "an input of the step"
+               : isa<train::ReadOp>(maker) ? "what a 'train.read' gives"
+                                           : "a constant");
+  if (!isReadBeforeWritten(kernel, result.getResultNumber()))
+    return kernel.emitOpError("expects operand ")
+           << (*kernel.getInPlace())[result.getResultNumber()]
+           << " to be read before '" << originOf(result)
+           << "' is written over it, but another result or a reduction reads "
+              "it later";
+  return success();
+}
+
 LogicalResult StepMemory::checkContents() const {
   llvm::DenseMap<Value, int> contents, contentOf;
   for (Operation &op : step.getBody().front()) {
@@ -216,7 +241,7 @@ LogicalResult StepMemory::checkContents() const {
         return op.emitOpError("reads '")
                << originOf(operand) << "', which has been overwritten";
     for (OpResult result : op.getResults()) {
-      if (failed(checkRows(result)))
+      if (failed(checkRows(result)) || failed(checkOverwritten(result)))
         return failure();
       int &content = contents[bufferOf(result)];
       content += operandInPlace(result) != Value(); // the old content is gone

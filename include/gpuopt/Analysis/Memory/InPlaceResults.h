@@ -25,6 +25,10 @@ namespace gpuopt {
 /// and has no other reader.
 llvm::SmallVector<int64_t> chooseInPlace(nn::FusedOp op);
 
+/// Whether a kernel reads each element of the operand that `result` overwrites,
+/// if there is one, before it writes that of the result.
+bool isReadBeforeWritten(nn::FusedOp op, unsigned result);
+
 } // namespace gpuopt
 
 #endif // GPUOPT_ANALYSIS_MEMORY_INPLACERESULTS_H
