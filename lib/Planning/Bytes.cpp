@@ -66,8 +66,11 @@ Result<int64_t> gpuopt::planning::parseBytes(std::string_view text) {
     return Error{"'" + std::string(text) + "' may mean " + meanings +
                  "; units are " + kByteUnits};
   double scale = bytesOfUnit(lowered(unit));
-  if (scale == 0 || !(number * scale < 0x1p62))
+  if (scale == 0)
     return wrong;
+  if (!(number * scale < 0x1p62))
+    return Error{"expects less than 4194304TiB, but got '" + std::string(text) +
+                 "'"};
   return int64_t(number * scale);
 }
 

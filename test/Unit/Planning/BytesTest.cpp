@@ -34,8 +34,18 @@ TEST(Bytes, RefuseWhatMayBeTwoAmounts) {
 
 TEST(Bytes, RefuseWhatIsNoAmount) {
   for (const char *text : {"", "GiB", "-1GiB", "8GiB of it", "8XB", "8Gi",
-                           "nan", "1e300TiB", "9000000TiB"})
-    EXPECT_FALSE(parseBytes(text)) << text;
+                           "nan", "1e300TiB"})
+    EXPECT_EQ(parseBytes(text).error().message,
+              "expects bytes like '8GiB', '512MB' or '4096', but got '" +
+                  std::string(text) + "'");
+}
+
+TEST(Bytes, RefuseWhatIsTooLarge) {
+  EXPECT_EQ(*parseBytes("4194303TiB"), int64_t(4194303) << 40);
+  for (const char *text : {"4194304TiB", "99999999999GiB", "9000000TiB"})
+    EXPECT_EQ(parseBytes(text).error().message,
+              "expects less than 4194304TiB, but got '" + std::string(text) +
+                  "'");
 }
 
 TEST(Bytes, ArePrintedShort) {
