@@ -32,7 +32,7 @@ static int explainInfeasible(const RecomputeSolution &solution,
 
 static RecomputeOptions solverOptions(const CommandOptions &options) {
   RecomputeOptions solver;
-  solver.threads = std::clamp(options.threads, 1u, 64u);
+  solver.threads = options.threads;
   if (options.effort >= 0)
     solver.effort = std::max(1ll, options.effort);
   if (options.timeLimitInSeconds > 0)

@@ -61,9 +61,10 @@ static cl::opt<long long>
     capacity("capacity", cl::init(0), cl::value_desc("bytes"),
              cl::desc("Stop at this height; 0, the default: as low as can be"),
              cl::sub(arenaCommand), cl::cat(category));
+static constexpr unsigned kMostThreads = 64;
 static cl::opt<unsigned>
     threads("threads", cl::init(1),
-            cl::desc("Search on so many threads; default 1"),
+            cl::desc("Search on so many threads, at most 64; default 1"),
             cl::sub(recomputeCommand), cl::cat(category));
 
 int main(int argc, char **argv) {
@@ -81,8 +82,10 @@ int main(int argc, char **argv) {
     return fail("--effort and --time-limit must be at least 0");
   if (capacity < 0)
     return fail("--capacity must be at least 0");
-  if (threads < 1)
-    return fail("--threads must be at least 1");
+  if (threads < 1 || threads > kMostThreads)
+    return fail("--threads must be from 1 to " + std::to_string(kMostThreads) +
+                ", but is " + std::to_string(threads) +
+                ": each thread searches for as long as one alone does");
   CommandOptions options;
   options.input = input;
   options.solution = solution;

@@ -232,7 +232,9 @@ class SolveFiles(unittest.TestCase):
                                 (("arena", arena, "--effort=-9"), "--effort and --time-limit must be at least 0"),
                                 (("arena", arena, "--time-limit=nan"), "--effort and --time-limit must be at least 0"),
                                 (("arena", arena, "--capacity=-1"), "--capacity must be at least 0"),
-                                (("recompute", graph, "--threads=0"), "--threads must be at least 1")):
+                                (("recompute", graph, "--threads=0"), "--threads must be from 1 to 64, but is 0"),
+                                (("recompute", graph, "--threads=65"),
+                                 "--threads must be from 1 to 64, but is 65: each thread searches for as long as one alone does")):
             result = self.run_solve(*arguments)
             self.assertEqual(result.returncode, 1, what)
             self.assertIn(what, result.stderr)
