@@ -158,13 +158,22 @@ private:
                : Rule::Free;
   }
 
+  /// Whether an override that matches an op means it. What comes from no ONNX
+  /// node, as the loss does, is met by chance where its name is not spelled
+  /// out.
+  bool isMeant(Location loc) {
+    if (auto fused = dyn_cast<FusedLoc>(loc))
+      loc = fused.getLocations().front(); // which decides
+    return onnxOpOf(loc) || policy.isNamedByOverride(originIn(loc).name);
+  }
+
   Rule ruleOf(OpResult result) {
     Operation *writer = writtenValue(result).getDefiningOp();
     Location loc = writer ? writer->getLoc() : result.getOwner()->getLoc();
     std::optional<bool> wanted = policy.overrideOf(loc);
     if (StringRef reason = reasonForFull(result, options.halfType);
         !reason.empty()) {
-      if (wanted && *wanted)
+      if (wanted && *wanted && isMeant(loc))
         refused.insert(
             {StringAttr::get(loc.getContext(), nameOf(loc)), reason});
       return Rule::Full;

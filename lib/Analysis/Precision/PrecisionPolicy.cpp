@@ -199,6 +199,12 @@ std::optional<bool> PrecisionPolicy::overrideOf(mlir::Location loc) {
   return result;
 }
 
+bool PrecisionPolicy::isNamedByOverride(StringRef node) const {
+  return any_of(overrides, [&](const Override &entry) {
+    return StringRef(entry.text).rsplit('=').first == node;
+  });
+}
+
 SmallVector<StringRef> PrecisionPolicy::unmatched() const {
   SmallVector<StringRef> result;
   for (const Override &entry : overrides)

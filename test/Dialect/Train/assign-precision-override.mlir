@@ -4,6 +4,7 @@
 // RUN: echo '{"fp32": ["MatMul"]}' > %t.json
 // RUN: gpuopt-opt %s --train-assign-precision="half-type=bf16 device=h200 policy=%t.json" | FileCheck %s --check-prefix=OPERATOR
 // RUN: not gpuopt-opt %s --train-assign-precision="half-type=bf16 override=loss=bf16" 2>&1 | FileCheck %s --check-prefix=LOSS
+// RUN: gpuopt-opt %s --train-assign-precision="half-type=bf16 device=host override=.*=bf16" | FileCheck %s --check-prefix=ALL
 // RUN: not gpuopt-opt %s --train-assign-precision="half-type=bf16 override=nobody=bf16" 2>&1 | FileCheck %s --check-prefix=NOBODY
 // RUN: not gpuopt-opt %s --train-assign-precision="half-type=bf16 override=nobody=bf16 override=first=fp32 override=nothing=fp32" 2>&1 | FileCheck %s --check-prefix=NOBODIES
 // RUN: echo '{"half": ["Konv", "MatMul", 3], "quarter": ["Conv"], "fp32": ["Gem", "MatMul"], "eighth": 1}' > %t.wrong.json
@@ -17,6 +18,12 @@
 // NOBODIES: error: overrides 'nobody=bf16', 'nothing=fp32' match no ONNX node and no operator of the model
 // POLICY: error: '{{.*}}.wrong.json': expects the members half, fp32 and follow, each a list of operators, but got 'eighth', 'quarter'; expects ONNX operators that gpuopt supports, as `gpuopt operators` lists them, but got "Gem", "Konv", 3; expects each operator once, but got "MatMul"
 // STAYS: a step: f16 does not pay on host; everything stays in fp32
+
+// The loss is no node of the model: an expression that is not its name does not
+// mean it.
+// ALL-COUNT-2: nn.contract "ik,kj->ij" %{{.*}} {train.half_product, train.half_results = array<i1: true>}
+// ALL: nn.fused "sum"
+// ALL-NOT: train.half_results
 
 // NODE: nn.contract "ik,kj->ij" %{{.*}} : tensor<512x512xf32>
 // NODE: nn.contract "ik,kj->ij" %{{.*}} {train.half_product, train.half_results = array<i1: true>}

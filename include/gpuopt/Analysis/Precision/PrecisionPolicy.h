@@ -57,6 +57,9 @@ public:
   /// values.
   std::optional<bool> overrideOf(mlir::Location loc);
 
+  /// Whether the expression of an override is a node's name, letter by letter.
+  bool isNamedByOverride(llvm::StringRef node) const;
+
   /// Overrides that no call of `overrideOf` has matched, as they were given.
   llvm::SmallVector<llvm::StringRef> unmatched() const;
 
