@@ -11,3 +11,23 @@ train.step @constants forward ("x" %x: tensor<4096x2xf32>) {
   %y = nn.contract "ik,kj->ij" %x, %w : tensor<4096x2xf32>, tensor<2x2xf32> loc("y"("MatMul"))
   train.output "y", %y : tensor<4096x2xf32>
 }
+
+// The elements of a resource are not known here, so that a kernel casts them.
+
+// CHECK-LABEL: train.step @resource
+train.step @resource forward ("x" %x: tensor<4096x2xf32>) {
+  // CHECK: %[[W:.*]] = arith.constant dense_resource<w> : tensor<2x2xf32>
+  %w = arith.constant dense_resource<w> : tensor<2x2xf32>
+  // CHECK: %[[CAST:.*]] = nn.fused "cast" %[[W]]
+  // CHECK: nn.contract "ik,kj->ij" %{{.*}}, %[[CAST]] to f32 : tensor<4096x2xf16>, tensor<2x2xf16>
+  %y = nn.contract "ik,kj->ij" %x, %w : tensor<4096x2xf32>, tensor<2x2xf32> loc("y"("MatMul"))
+  train.output "y", %y : tensor<4096x2xf32>
+}
+
+{-#
+  dialect_resources: {
+    builtin: {
+      w: "0x040000000000803F000000400000404000008040"
+    }
+  }
+#-}

@@ -318,10 +318,11 @@ private:
                             tensorType(root).clone(element),
                             halfCopyName(module, read.getVariable()));
     }
+    // The elements of a resource are not looked at.
     if (auto constant = dyn_cast_or_null<arith::ConstantOp>(op))
-      return arith::ConstantOp::create(
-          builder, op->getLoc(),
-          saturated(cast<DenseElementsAttr>(constant.getValue()), half));
+      if (auto elements = dyn_cast<DenseElementsAttr>(constant.getValue()))
+        return arith::ConstantOp::create(builder, op->getLoc(),
+                                         saturated(elements, half));
     return castByKernel(root, element);
   }
 
