@@ -187,6 +187,17 @@ def test_python_has_the_losses_of_torch(folder):
         np.testing.assert_allclose(state[name], value, rtol=1e-3, atol=1e-5)
 
 
+def test_a_checkpoint_without_max_steps_is_read_again(folder, tmp_path):
+    with gpuopt.load(folder, num_threads=1) as program:
+        first, second = ({"x": x, "labels": labels} for x, labels in map(batch, range(2)))
+        program.step(**first)
+        program.save_checkpoint(tmp_path / "saved")
+        assert json.loads((tmp_path / "saved" / "trainer_state.json").read_text())["max_steps"] == 0
+        loss = program.step(**second)
+        program.load(tmp_path / "saved")
+        assert program.step(**second) == loss
+
+
 def test_python_saves_and_goes_on(folder, trained, tmp_path):
     losses, path = trained
     with gpuopt.load(folder, max_steps=STEPS, num_threads=1) as program:

@@ -421,6 +421,14 @@ TEST_F(CheckpointTest, NamesAFolderThatItCannotLock) {
                        folder / "a" + "': Is a directory\n");
 }
 
+TEST_F(CheckpointTest, ReadsThatTheNumberOfStepsIsNotKnown) {
+  const std::string file = folder / "state.json";
+  write_file(file, "{\"global_step\": 3, \"max_steps\": -1}");
+  const RunState state = read_run_state(file);
+  EXPECT_EQ(state.step, 3);
+  EXPECT_EQ(state.max_steps, 0);
+}
+
 TEST_F(CheckpointTest, RefusesStatesOfOthers) {
   const std::string file = folder / "state.json";
   const std::string complaint =

@@ -433,7 +433,7 @@ private:
   // the data and its order.
   RunState identity() const {
     RunState run;
-    run.max_steps = settings.max_steps;
+    run.max_steps = std::max<int64_t>(settings.max_steps, 0);
     run.batch_size = program.batch_size;
     run.accumulation_steps = program.accumulation_steps;
     run.optimizer = program.optimizer ? program.optimizer : "";

@@ -99,6 +99,7 @@ public:
       fail();
     return value;
   }
+  int64_t signed_integer() { return accept('-') ? -integer() : integer(); }
   double number() {
     skip_space();
     std::string text;

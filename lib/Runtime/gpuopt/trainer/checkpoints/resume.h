@@ -65,7 +65,8 @@ inline std::string describe_other_model(const std::string &checkpoint,
          read_model_hash(saved.model).digits +
          ", but those of this program have " +
          read_model_hash(now.model).digits + "; it was saved after step " +
-         std::to_string(saved.step) + " of " + std::to_string(saved.max_steps) +
+         std::to_string(saved.step) +
+         (saved.max_steps > 0 ? " of " + std::to_string(saved.max_steps) : "") +
          " of a run" +
          (source.empty() ? "" : " of the model '" + source + "'") +
          "; go on with that model, name a checkpoint of this one by --resume, "

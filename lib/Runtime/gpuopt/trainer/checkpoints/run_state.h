@@ -11,7 +11,7 @@ namespace gpuopt {
 
 struct RunState {
   int64_t step = 0;      // of the run, steps that were skipped among them
-  int64_t max_steps = 0; // of the whole run
+  int64_t max_steps = 0; // of the whole run; 0: not known
   // The batches that were taken: the place in the order of samples, and the
   // counter from which the program draws its random numbers.
   int64_t batches = 0;
@@ -171,6 +171,11 @@ inline RunState read_run_state(const std::string &path) {
                     "'" + path + "' is not the state of a training run");
   RunState run;
   parser.object([&](const std::string &name) {
+    // Callers of steps who do not tell how many there are once saved -1.
+    if (name == "max_steps") {
+      run.max_steps = std::max<int64_t>(parser.signed_integer(), 0);
+      return;
+    }
     for (const auto &[known, member] : detail::kRunIntegers)
       if (name == known) {
         run.*member = parser.integer();
