@@ -429,6 +429,20 @@ TEST_F(CheckpointTest, ReadsThatTheNumberOfStepsIsNotKnown) {
   EXPECT_EQ(state.max_steps, 0);
 }
 
+TEST_F(CheckpointTest, PrefersTheConstantsOfTheProgram) {
+  for (const char *of : {"program/build", "weights"})
+    std::filesystem::create_directories(folder / of);
+  const std::string weights = folder / "weights/model.safetensors",
+                    build = folder / "program/build",
+                    own = folder / "program/constants.safetensors",
+                    others = folder / "weights/constants.safetensors";
+  write_file(others, "");
+  EXPECT_EQ(constants_file(weights, build), others) << "it is the only one";
+  write_file(own, "");
+  EXPECT_EQ(constants_file(weights, build), own);
+  EXPECT_EQ(constants_file("", build), own);
+}
+
 TEST_F(CheckpointTest, RefusesStatesOfOthers) {
   const std::string file = folder / "state.json";
   const std::string complaint =

@@ -26,15 +26,18 @@ program_file(const std::string &name,
               "name the weights by --weights");
 }
 
-// Returns the file of the program's constants: beside the weights if it lies
-// there, or the one that came with the program. `weights` is empty where they
-// came with the program.
+// Returns the file of the program's constants: the one that came with the
+// program or, if there is none, the one beside the weights, which may be those
+// of another program. `weights` is empty where they came with the program.
 inline std::string
 constants_file(const std::string &weights,
                const std::filesystem::path &self = executable_folder()) {
   const auto beside =
       std::filesystem::path(weights).parent_path() / kConstantsFile;
-  return !weights.empty() && std::filesystem::exists(beside)
+  const bool is_with_program =
+      std::filesystem::exists(self / kConstantsFile) ||
+      std::filesystem::exists(self.parent_path() / kConstantsFile);
+  return !is_with_program && !weights.empty() && std::filesystem::exists(beside)
              ? beside.string()
              : program_file(kConstantsFile, self);
 }
