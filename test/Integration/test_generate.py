@@ -1,6 +1,7 @@
 """gpuopt predict --generate: a language model continues prompts, as
 transformers' generate does."""
 
+import copy
 import json
 import re
 import signal
@@ -62,7 +63,7 @@ def export_cached(model, folder, tokens, cache_capacity, reads_past=False):
     """Exports what computes `tokens` tokens behind `cache_capacity` past ones in a step."""
     inputs = {"input_ids": torch.zeros(2, tokens, dtype=torch.int64), "attention_mask": torch.ones(2, cache_capacity + tokens, dtype=torch.int64),
               "position_ids": torch.zeros(2, tokens, dtype=torch.int64)}
-    inputs |= {f"past_key_values.{name}": torch.zeros(2, HEADS, cache_capacity, WIDTH // HEADS) for name in CACHED}
+    inputs |= {f"past_key_values.{name}": torch.zeros(2, HEADS, cache_capacity, WIDTH // HEADS, dtype=model.dtype) for name in CACHED}
     outputs = ["logits", *(f"present.{name}" for name in CACHED)]
     gpuopt.export(CachedLogits(model, reads_past), tuple(inputs.values()), folder / "model.onnx", input_names=list(inputs), output_names=outputs)
 
@@ -133,6 +134,13 @@ def test_keys_and_values_are_kept(model, tmp_path, tokens, cache_capacity, reads
         generate(program, tmp_path, [[1], [1] * WINDOW], 2)
     assert f"prompt 1 has {WINDOW} tokens and 2 are to follow, but the model has " + (
         f"a cache for the keys and values of {cache_capacity}" if tokens == 1 else f"{WINDOW} positions") in error.value.output
+
+
+def test_the_past_in_half_precision(model, tmp_path):
+    half = copy.deepcopy(model).half()
+    program = cached_program(half, tmp_path, 2, 6)
+    prompts = [[3], [1, 4, 1, 5], [9, 2]]
+    assert generate(program, tmp_path, prompts, 5) == [expected(half.float(), prompt, 5) for prompt in prompts]
 
 
 def test_callers_give_the_past(model, tmp_path):

@@ -101,6 +101,12 @@ TEST_F(GeneratorTest, EachPastTensorHasItsPresentOne) {
       "input's is [batch, heads, past, size] with as many past tokens in all "
       "layers; the model has 'logits' of shape "
       "[4, 2, 61], 'present.1.key' of shape [4, 3, 12, 8]");
+  const Named half{kPast.name, kPast.shape, Type::F16};
+  EXPECT_EQ(refusal_of_cache(half, kPresent), "") << "it is rounded";
+  EXPECT_NE(refusal_of_cache(half, {kPresent.name, kPresent.shape, Type::F64})
+                .find("'present.0.key' of shape [4, 3, 12, 8] and type "
+                      "float64, where the input has type float16"),
+            std::string::npos);
   const std::string no_present = "; the model has 'present.0.key' of shape [";
   for (const Named &present : {Named{"present.0.key", {4, 3, 12, 8}, Type::F16},
                                Named{"present.0.key", {4, 3, 12, 9}, Type::F32},

@@ -5,6 +5,7 @@
 // may hold anything.
 #pragma once
 
+#include "gpuopt/data/convert.h"
 #include "gpuopt/device/wait_policy.h"
 #include "gpuopt/predictor/language_model.h"
 #include "gpuopt/predictor/prompts.h"
@@ -153,6 +154,10 @@ private:
     const int64_t capacity = model.cache_capacity();
     const int64_t kept = std::min(cached + count, capacity);
     for (const CachedTensor &tensors : model.cache) {
+      if (tensors.is_rounded()) {
+        keep_rounded(tensors, index, count, kept);
+        continue;
+      }
       const size_t heads = size_t(tensors.past->shape[1]);
       const size_t per_token =
           size_t(tensors.past->shape[3]) * size_of(tensors.past->type);
@@ -173,6 +178,33 @@ private:
                   from, bytes, heads);
     }
     cached += count;
+  }
+
+  // As `keep`, where the past ones are in half precision and the present ones
+  // are not. What lies before the row's tokens becomes 0.
+  void keep_rounded(const CachedTensor &tensors, int64_t index, int64_t count,
+                    int64_t kept) {
+    const TensorInfo &past = *tensors.past, &present = *tensors.present;
+    const auto heads = size_t(past.shape[1]), size = size_t(past.shape[3]),
+               to = size_t(past.shape[2]) * size,
+               from = size_t(present.shape[2]) * size,
+               moved = size_t(kept) * size,
+               end = size_t(model.cache_capacity() + count) * size,
+               narrow = size_of(past.type), wide = size_of(present.type);
+    std::vector<char> computed(heads * from * wide),
+        rounded(heads * to * narrow);
+    copy_to_host(session.ctx, computed.data(),
+                 session.memory + present.offset +
+                     size_t(index) * computed.size(),
+                 computed.size());
+    for (size_t head = 0; head < heads; head++)
+      convert_elements(
+          present.type, computed.data() + (head * from + end - moved) * wide,
+          past.type, rounded.data() + (head * to + to - moved) * narrow, moved);
+    copy_to_device(session.ctx,
+                   session.memory + past.offset +
+                       size_t(index) * rounded.size(),
+                   rounded.data(), rounded.size());
   }
 
   // The rows behind the last text are copies of it.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "gpuopt/data/array.h"
+#include "gpuopt/data/sources.h"
 #include "gpuopt/program/program.h"
 
 #include <string>
@@ -20,6 +21,9 @@ struct CachedTensor {
   const TensorInfo *present;
   // Whether a step reads the past ones in `present`.
   bool is_in_place;
+  // Whether the file has both in half precision, in which programs keep inputs
+  // but no outputs: `present` is float32, and rounded where it becomes `past`.
+  bool is_rounded() const { return past->type != present->type; }
 };
 
 // Inputs and outputs have the names that transformers' exporters give them.
@@ -101,6 +105,10 @@ private:
         return &output.tensor;
     return nullptr;
   }
+  static bool has_type_of(const TensorInfo &present, const TensorInfo &past) {
+    const bool is_half = past.type == Type::F16 || past.type == Type::BF16;
+    return present.type == past.type || (is_half && present.type == Type::F32);
+  }
   std::vector<CachedTensor> find_cache() const {
     std::vector<CachedTensor> found;
     for (const InputInfo &input : program.inputs) {
@@ -110,7 +118,7 @@ private:
       const TensorInfo *present = find_present(past);
       const bool fits =
           present && past.rank == 4 && present->rank == 4 &&
-          past.type == present->type && past.shape[0] == program.batch_size &&
+          has_type_of(*present, past) && past.shape[0] == program.batch_size &&
           present->shape[0] == past.shape[0] &&
           present->shape[1] == past.shape[1] &&
           present->shape[2] > past.shape[2] &&
@@ -124,7 +132,10 @@ private:
             "'present' with the same ending and type, of shape [batch, heads, "
             "past + tokens, size] where the input's is [batch, heads, past, "
             "size] with as many past tokens in all layers; the model has " +
-            (present ? text_of(*present) : text_of_all(program.outputs)));
+            (present ? text_of(*present) + " and type " +
+                           numpy_name(present->type) +
+                           ", where the input has type " + numpy_name(past.type)
+                     : text_of_all(program.outputs)));
       found.push_back(
           {&past, present,
            input.placed_in >= 0 &&
