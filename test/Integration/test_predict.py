@@ -184,6 +184,16 @@ def test_values_that_are_not_finite_are_told(model, program, tmp_path):
     assert f"warning: {count} of {logits.size} values of output 'logits' are infinite or NaN, the first in sample {BATCH + 1};" in output
 
 
+def test_weights_beyond_fp16_are_told(tmp_path):
+    layer = torch.nn.Linear(16, 4, bias=False)
+    torch.nn.init.constant_(layer.weight, 1e6)
+    gpuopt.export(layer, torch.zeros(2, 16), tmp_path / "model.onnx", input_names=["x"], output_names=["y"])
+    np.save(tmp_path / "x.npy", np.ones((BATCH, 16), np.float32))
+    half = compiled(tmp_path / "model.onnx", tmp_path, batch_size=BATCH, precision="fp16", precision_override="Gemm|MatMul=fp16")
+    output = predict(half, tmp_path, tmp_path / "out")
+    assert "are infinite or NaN" in output and "too large for fp16, but not for --precision=bf16" in output
+
+
 def test_an_interrupt_leaves_no_part_of_a_result(program, tmp_path):
     np.save(tmp_path / "x.npy", np.zeros((400_000, 3, 8, 8), np.float32))
     process = subprocess.Popen(

@@ -104,6 +104,10 @@ TEST(NotFiniteValues, AreCountedOverBatches) {
             "3 of 15 values of output 'y' are infinite or NaN, the first in "
             "sample 2 ('c.png')" +
                 why);
+  EXPECT_EQ(values.describe({}, /*is_fp16=*/true),
+            values.describe({}) +
+                "; weights and values above 65504 are too large for fp16, but "
+                "not for --precision=bf16");
 }
 
 TEST(NotFiniteValues, AreNoneAmongIntegers) {

@@ -13,6 +13,7 @@
 #include "gpuopt/predictor/settings.h"
 #include "gpuopt/trainer/session.h"
 
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 
@@ -265,6 +266,13 @@ private:
     }
   }
 
+  bool keeps_fp16() const {
+    const StateInfo *states = program.states.data;
+    return std::any_of(
+        states, states + program.states.count,
+        [](const StateInfo &state) { return state.tensor.type == Type::F16; });
+  }
+
   void announce(int64_t count, const char *what) const {
     printf("%s: %s allocated, %lld %s in batches of %lld, %d threads\n",
            program.name,
@@ -279,7 +287,8 @@ private:
     printf("%.0f samples/s\n", double(loader->sample_count()) / seconds);
     fflush(stdout); // before the warnings
     for (const auto &result : results)
-      if (const std::string what = result->not_finite.describe(names.files);
+      if (const std::string what =
+              result->not_finite.describe(names.files, keeps_fp16());
           !what.empty())
         fprintf(stderr, "%s: warning: %s\n", program.name, what.c_str());
   }

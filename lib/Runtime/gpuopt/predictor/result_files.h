@@ -55,8 +55,10 @@ public:
   }
 
   // Returns a sentence for a warning, which names the first sample by its file
-  // if it has one; empty if all values are finite.
-  std::string describe(const std::vector<std::string> &files) const {
+  // if it has one; empty if all values are finite. `is_fp16` tells whether the
+  // program keeps weights in fp16, whose largest number is small.
+  std::string describe(const std::vector<std::string> &files,
+                       bool is_fp16 = false) const {
     if (count == 0)
       return "";
     const std::string file =
@@ -66,7 +68,11 @@ public:
            "' are infinite or NaN, the first in sample " +
            std::to_string(first) + file +
            "; look for such numbers in the data, and in weights of a run that "
-           "has diverged";
+           "has diverged" +
+           (is_fp16
+                ? "; weights and values above 65504 are too large for fp16, "
+                  "but not for --precision=bf16"
+                : "");
   }
 
 private:
