@@ -59,7 +59,7 @@ inline Settings parse_step_settings(const Program &program,
     refuse_null(options.settings[i], "settings[i]");
     flags.parse(options.settings[i]);
   }
-  gpuopt::detail::choose_warmup(flags, s);
+  gpuopt::detail::choose_given(flags, s);
   gpuopt::detail::check_ranges(s, kind);
   gpuopt::detail::check_step_settings(flags, s, program);
   parse_wait_policy(s.wait_policy);
