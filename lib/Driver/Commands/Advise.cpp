@@ -7,6 +7,7 @@
 
 #include "Commands/Alternatives.h"
 #include "Commands/Process.h"
+#include "Commands/ProfileFlags.h"
 #include "Files/CommandText.h"
 #include "gpuopt/Driver/Runs.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -155,6 +156,11 @@ int gpuopt::adviseRun(const AdviseOptions &options) {
     outs() << "no other flags were planned: " << run->planProblem << "\n";
   if (!options.plansOnly && !run->isProfiled && !run->verdict.bound.empty())
     outs() << "to judge by measured times: gpuopt profile "
-           << shellWord(options.run) << "\n";
+           << shellWord(options.run)
+           << (nameRemovedArrays(run->description.command.arguments)
+                   ? ", with files of the arrays that Python gave it: --data "
+                     "INPUT=FILE --labels FILE"
+                   : "")
+           << "\n";
   return 0;
 }

@@ -354,6 +354,11 @@ int gpuopt::profileRun(const ProfileOptions &options) {
   ProfiledSteps steps;
   steps.of = options.folder;
   steps.command = commandToRepeat(*description, added);
+  if (nameRemovedArrays(steps.command.arguments))
+    return failure("the data of '" + options.folder +
+                   "' were arrays in Python, which are kept in no file: save "
+                   "them, and give the files as the run was given them, by "
+                   "--data INPUT=FILE and --labels FILE");
   steps.output = valueOf("--output-dir", added);
   std::optional<RunFigures> figures =
       figuresIn(options.folder, description->traits.begun_at);

@@ -12,6 +12,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include <algorithm>
 #include <cmath>
 
@@ -111,6 +112,16 @@ std::vector<std::string> gpuopt::withoutReplaced(ArrayRef<std::string> flags) {
       kept.insert(kept.end(), first.begin(), first.end());
   }
   return kept;
+}
+
+bool gpuopt::nameRemovedArrays(ArrayRef<std::string> flags) {
+  return any_of(flags, [](StringRef flag) {
+    StringRef folder = sys::path::parent_path(
+        flag.rsplit('=').second.empty() ? flag : flag.rsplit('=').second);
+    return sys::path::is_absolute(folder) &&
+           sys::path::filename(folder).starts_with("gpuopt-") &&
+           !sys::fs::exists(folder);
+  });
 }
 
 ProfileSchedule gpuopt::scheduleFor(double stepMs, int64_t mostWarm) {

@@ -29,6 +29,10 @@ std::vector<std::string> withWholePaths(llvm::ArrayRef<std::string> flags);
 /// replaces.
 std::vector<std::string> withoutReplaced(llvm::ArrayRef<std::string> flags);
 
+/// Whether flags of a run name files that gpuopt.train in Python wrote arrays
+/// to, which it has removed again.
+bool nameRemovedArrays(llvm::ArrayRef<std::string> flags);
+
 /// Returns which steps are profiled if a step takes `stepMs`; 0: not known. The
 /// first second warms up: caches fill, and threads learn how to wait for the
 /// next kernel. It has at most `mostWarm` steps, as a run of so many was not

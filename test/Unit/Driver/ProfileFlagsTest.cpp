@@ -20,6 +20,19 @@ namespace {
 
 using Flags = std::vector<std::string>;
 
+// gpuopt.train writes arrays to a folder that it removes.
+TEST(ProfileFlags, KnowsArraysOfPython) {
+  auto areRemoved = [](std::vector<std::string> flags) {
+    return nameRemovedArrays(flags);
+  };
+  EXPECT_TRUE(
+      areRemoved({"trainer", "--data", "x=/none/gpuopt-k3/data-1.npy"}));
+  EXPECT_TRUE(areRemoved({"--labels=/none/gpuopt-k3/labels.npy"}));
+  EXPECT_TRUE(areRemoved({"--labels", "/none/gpuopt-k3/labels.npy"}));
+  EXPECT_FALSE(areRemoved({"--labels", "/none/data/labels.npy", "--seed=1"}));
+  EXPECT_FALSE(areRemoved({"-o", "gpuopt-k3/run"}));
+}
+
 TEST(ProfileFlags, TheLastValueIsLeft) {
   EXPECT_EQ(withoutReplaced({"--max-steps=3", "--data", "x=a.npy",
                              "--max-steps", "5", "--data=y=b.npy"}),

@@ -123,7 +123,8 @@ private:
       return fail(Twine(unmatched.size() == 1 ? "override '" : "overrides '") +
                   llvm::join(unmatched, "', '") +
                   (unmatched.size() == 1 ? "' matches" : "' match") +
-                  " no ONNX node and no operator of the model");
+                  " no ONNX node and no operator of the model; nothing is left "
+                  "of nodes that were folded away");
     getOperation()->setAttr(kHalfTypeAttribute, TypeAttr::get(half));
   }
 
