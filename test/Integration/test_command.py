@@ -411,7 +411,7 @@ def test_weights_that_are_no_safetensors(content, message, tmp_path):
 def test_weights_of_a_type_that_numpy_lacks(tmp_path):
     header = json.dumps({"a": {"dtype": "F8_E4M3", "shape": [2], "data_offsets": [0, 2]}}).encode()
     (tmp_path / "weights").write_bytes(len(header).to_bytes(8, "little") + header + bytes(2))
-    with pytest.raises(TypeError, match="'a' in '.*weights' has elements of type F8_E4M3, but must have one of F64, F32, .* BF16: convert"):
+    with pytest.raises(TypeError, match="'a' in '.*weights' has elements of type F8_E4M3, but must have one of F64, F32, .* BF16: convert it before the file is written"):
         safetensors.read(tmp_path / "weights")
 
 
@@ -422,7 +422,7 @@ def test_prompts_in_lists(tmp_path):
         assert pathlib.Path(path).read_text() == "[1, 2]\n[3]\n" and places == {path: "prompts"}
     assert gpuopt.driver._saved_prompts(np.array([[1, 2]]), tmp_path, places).endswith(".npy")
     for prompts, index in (([[1], 2], 1), ([[1.5]], 0), (["a"], 0)):
-        with pytest.raises(TypeError, match=rf"prompts\[{index}\] must be a list of tokens, like \[15496, 11\], but is "):
+        with pytest.raises(TypeError, match=re.escape(f"prompts[{index}] must be a list of tokens, like [15496, 11], but is ")):
             gpuopt.driver._saved_prompts(prompts, tmp_path, places)
 
 

@@ -245,7 +245,8 @@ def test_inputs_that_have_no_batch_in_common(inputs, error, message, tmp_path):
 
 
 def test_example_inputs_by_name(tmp_path):
-    with pytest.raises(TypeError, match="example_inputs must be tensors in the order of the forward's arguments, but is a dict with names: "):
+    with pytest.raises(TypeError, match="example_inputs must be tensors in the order of the forward's arguments, but is a dict "
+                       "with names: give its values alone, in a tuple, and other names than the arguments have by input_names="):
         gpuopt.export(Scaled(), {"x": torch.zeros(2, 4)}, tmp_path / "model.onnx")
 
 

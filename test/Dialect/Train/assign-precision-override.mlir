@@ -14,7 +14,7 @@
 // Overrides match a node's whole name, or its operator.
 
 // LOSS: error: 'loss' must stay in fp32: it is the loss
-// NOBODY: error: override 'nobody=bf16' matches no ONNX node and no operator of the model
+// NOBODY: error: override 'nobody=bf16' matches no ONNX node and no operator of the model; nothing is left of nodes that were folded away
 // NOBODIES: error: overrides 'nobody=bf16', 'nothing=fp32' match no ONNX node and no operator of the model
 // POLICY: error: '{{.*}}.wrong.json': expects the members half, fp32 and follow, each a list of operators, but got 'eighth', 'quarter'; expects ONNX operators that gpuopt supports, as `gpuopt operators` lists them, but got "Gem", "Konv", 3; expects each operator once, but got "MatMul"
 // STAYS: a step: f16 does not pay on host; everything stays in fp32
