@@ -34,6 +34,16 @@ static bool isSetting(onnx::InitializerOp op) {
   });
 }
 
+/// Whether an initializer only scales roundings: what calibrates a quantiser is
+/// a buffer of PyTorch's fake_quantize, not a parameter.
+static bool isScaleOfQuantizers(onnx::InitializerOp op) {
+  return !op->use_empty() && llvm::all_of(op->getUses(), [](OpOperand &use) {
+    auto node = dyn_cast<onnx::NodeOp>(use.getOwner());
+    return node && (node.is("QuantizeLinear") || node.is("DequantizeLinear")) &&
+           use.getOperandNumber() >= 1;
+  });
+}
+
 bool InitializerKinds::isWeight(onnx::InitializerOp op) const {
   auto type = cast<RankedTensorType>(op.getResult().getType());
   // Numbers of 4 and 8 bits are stored results of a quantisation.
@@ -58,9 +68,11 @@ bool InitializerKinds::isWeight(onnx::InitializerOp op) const {
 train::VariableKind InitializerKinds::kindOf(onnx::InitializerOp weight) const {
   if (onnx::isRunningStatistic(weight))
     return train::VariableKind::Buffer;
+  bool isFixed =
+      weight.getTrained() ? !*weight.getTrained() : isScaleOfQuantizers(weight);
   // What a training has not saved has been a constant of it.
   bool isFrozen = (!storedWeights.empty() && !isStored(weight)) ||
-                  (weight.getTrained() == false && !isTrainedByFlag(weight)) ||
+                  (isFixed && !isTrainedByFlag(weight)) ||
                   matches(frozenParams, weight);
   return isFrozen ? train::VariableKind::Frozen
                   : train::VariableKind::Parameter;

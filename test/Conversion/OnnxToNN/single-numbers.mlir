@@ -40,3 +40,19 @@ onnx.graph @g(%x: tensor<4xf32>) -> !onnx.unknown attributes {inputNames = ["x"]
   %1 = onnx.node "Mul"(%0, %c) : (!onnx.unknown, tensor<f32>) -> !onnx.unknown
   onnx.return %1 : !onnx.unknown
 }
+
+// -----
+
+// The scales of a quantiser calibrate it; the weight that it rounds is trained.
+// CHECK-DAG: train.variable @s frozen : tensor<4xf32>
+// CHECK-DAG: train.variable @w parameter : tensor<4x4xf32>
+// CHECK-LABEL: func.func @forward
+onnx.graph @g(%x: tensor<4xf32>) -> !onnx.unknown attributes {inputNames = ["x"], opsets = {ai.onnx = 20 : i64}, outputNames = ["y"]} {
+  %w = onnx.initializer "w" = dense<0.5> : tensor<4x4xf32>
+  %s = onnx.initializer "s" = dense<[0.1, 0.2, 0.3, 0.4]> : tensor<4xf32>
+  %z = onnx.initializer "z" = dense<0> : tensor<4xi8>
+  %q = onnx.node "QuantizeLinear"(%w, %s, %z) {axis = 1 : i64} : (tensor<4x4xf32>, tensor<4xf32>, tensor<4xi8>) -> !onnx.unknown
+  %d = onnx.node "DequantizeLinear"(%q, %s, %z) {axis = 1 : i64} : (!onnx.unknown, tensor<4xf32>, tensor<4xi8>) -> !onnx.unknown
+  %y = onnx.node "MatMul"(%x, %d) : (tensor<4xf32>, !onnx.unknown) -> !onnx.unknown
+  onnx.return %y : !onnx.unknown
+}
