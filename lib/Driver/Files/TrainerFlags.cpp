@@ -1,5 +1,4 @@
-//===- TrainerFlags.cpp - Flags as a trainer was given them
-//----------------===//
+//===- TrainerFlags.cpp - Flags as a trainer was given them ---------------===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- TrainerFlags.h - Flags as a trainer was given them ------*- C++ -*-===//
+//===- TrainerFlags.h - Flags as a trainer was given them -------*- C++ -*-===//
 //
 // Part of gpuopt, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
