@@ -30,17 +30,14 @@ static bool isRepeat(Operation &op) {
          op.hasAttr(train::kRecomputedAttribute);
 }
 
-/// Returns a variable of `written` that an op or its region reads; else null.
+/// Returns a variable of `written` that an op reads; null if there is none.
 static FlatSymbolRefAttr findRead(Operation &op,
                                   const llvm::DenseSet<Attribute> &written) {
-  FlatSymbolRefAttr found;
-  op.walk([&](Operation *inner) {
-    for (Value operand : inner->getOperands())
-      if (auto read = sourceOf(operand).getDefiningOp<train::ReadOp>();
-          read && written.contains(read.getVariableAttr()))
-        found = read.getVariableAttr();
-  });
-  return found;
+  for (Value operand : op.getOperands())
+    if (auto read = sourceOf(operand).getDefiningOp<train::ReadOp>();
+        read && written.contains(read.getVariableAttr()))
+      return read.getVariableAttr();
+  return nullptr;
 }
 
 static LogicalResult verifyStep(StepOp step) {

@@ -49,6 +49,15 @@ def is_on_gpu(tensor: Any) -> bool:
     return tensor.__dlpack_device__()[0] in _CUDA_DEVICES
 
 
+def settled(tensor: Any) -> Any:
+    """A tensor of PyTorch without a gradient, which none that wants one is given
+    away with, and with a change of sign carried out that was put off: DLPack does
+    not say so. Other tensors as they are."""
+    for step in ("detach", "resolve_neg"):
+        tensor = getattr(tensor, step)() if hasattr(tensor, step) else tensor
+    return tensor
+
+
 def view(tensor: Any, stream: int | None = None) -> View:
     """``stream`` is the cudaStream_t that will read a tensor on a GPU: it waits
     for what has been begun on the tensor.
@@ -56,10 +65,7 @@ def view(tensor: Any, stream: int | None = None) -> View:
     Raises:
       TypeError: the tensor lies neither on the host nor on a CUDA device.
     """
-    if hasattr(tensor, "detach"):
-        tensor = tensor.detach()  # one that wants a gradient is not given away
-    if hasattr(tensor, "resolve_neg"):
-        tensor = tensor.resolve_neg()  # DLPack does not say that PyTorch has put off a change of sign
+    tensor = settled(tensor)
     kind = tensor.__dlpack_device__()[0]
     if kind not in _HOST_DEVICES + _CUDA_DEVICES:
         raise TypeError(f"it lies on a device of DLPack's kind {int(kind)}, but must lie on the host or on a CUDA device")

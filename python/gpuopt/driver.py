@@ -70,7 +70,7 @@ def find_driver() -> str:
 
 
 # Flags of one value with commas in it.
-_COMMA_FLAGS = ("class_weights", "eval_metrics", "outputs")
+_COMMA_FLAGS = ("class_weights", "eval_metrics", "eval_transform", "outputs", "transform")
 # Flags that may be given several times.
 _REPEATED_FLAGS = ("constant_input", "data", "dim", "eval_data", "loss", "param_group", "precision_override")
 

@@ -160,8 +160,8 @@ def _warn_of_evaluation_mode(module: Any, model: Any) -> None:
     ]
     active = {type(part).__name__ for part in parts}
     if not any(isinstance(part, dropout._DropoutNd) for part in parts):
-        # That of recurrent layers, of attention and of the forward's own calls.
-        nodes = [node.name for node in model.graph if node.op_type == "Dropout" and node.domain == ""]
+        # Recurrent layers, attention and the forward's own calls have dropout without such a module.
+        nodes = [node.name or "a node without name" for node in model.graph if node.op_type == "Dropout" and node.domain == ""]
         if nodes:
             active.add(f"dropout (at {', '.join(nodes[:3])}{' and more' if len(nodes) > 3 else ''})")
     if active:

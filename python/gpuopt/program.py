@@ -255,10 +255,7 @@ class Program:
                              f"of target cuda, but is {view.dtype}: convert it there, or give it on the host")
         if view.dtype == "bfloat16":
             raise TypeError(f"'{description.name}' must be {description.dtype}, but is bfloat16, which NumPy lacks: convert it before")
-        if hasattr(value, "detach"):
-            value = value.detach()
-        # DLPack does not say that PyTorch has put off a change of sign.
-        return np.from_dlpack(value.resolve_neg() if hasattr(value, "resolve_neg") else value)
+        return np.from_dlpack(dlpack.settled(value))
 
     # State
 
@@ -266,9 +263,9 @@ class Program:
         """Copies of weights and running statistics by name, tied ones under each
         of their names; with ``optimizer``, also of the tensors that the
         optimizer keeps and of the loss scale. bfloat16 comes as float32. The
-        number of steps, on which Adam's correction of its means and the
-        schedule of the rate depend, is none of them: another program goes on
-        with a training from ``save_checkpoint`` alone."""
+        number of steps is not among them, though Adam's correction of its means
+        and the rate's schedule depend on it: only ``save_checkpoint`` and
+        ``load`` hand a training on to another program."""
         found = {}
         for state in self.states:
             if state.role in ("optimizer_state", "loss_scale") and not optimizer:

@@ -288,8 +288,9 @@ def test_flags_by_name():
 
 
 def test_lists_of_flags():
-    flags = dict(outputs=["softmax", "linear"], class_weights=(1, 0.5, 2), eval_metrics=[], dim=["a=1", "b=2"])
-    assert gpuopt.driver.arguments(flags) == ["--outputs=softmax,linear", "--class-weights=1,0.5,2", "--dim=a=1", "--dim=b=2"]
+    flags = dict(outputs=["softmax", "linear"], class_weights=(1, 0.5, 2), eval_metrics=[], dim=["a=1", "b=2"], transform=["resize(9)", "center_crop(8)"])
+    assert gpuopt.driver.arguments(flags) == ["--outputs=softmax,linear", "--class-weights=1,0.5,2", "--dim=a=1", "--dim=b=2",
+                                              "--transform=resize(9),center_crop(8)"]
     with pytest.raises(TypeError, match=r"no_decay takes one value, but is a list: \['bias', 'norm'\]; lists are for class_weights, "):
         gpuopt.driver.arguments(dict(no_decay=["bias", "norm"]))  # one regular expression
 

@@ -38,7 +38,7 @@ train.step @micro_step micro ("x" %x: tensor<8xf32>) attributes {train.plan = #t
 // -----
 
 // Behind the update, the product would read the new weight, and behind the norm
-// the new loss scale, here in the region of a repeat.
+// train.recompute the new loss scale.
 train.variable @w parameter : tensor<8xf32> {memoryOffset = 2048 : i64}
 train.step @micro_step micro ("x" %x: tensor<8xf32>) attributes {train.plan = #train.plan<arenaBytes = 512, plainArenaBytes = 1024, repeats = 1, plainNanoseconds = 2.0 : f64, addedNanoseconds = 1.0 : f64, lowerBoundNanoseconds = 0.0 : f64>} {
   %w = train.read @w : tensor<8xf32>

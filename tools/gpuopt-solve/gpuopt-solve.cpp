@@ -85,7 +85,7 @@ int main(int argc, char **argv) {
   if (threads < 1 || threads > kMostThreads)
     return fail("--threads must be from 1 to " + std::to_string(kMostThreads) +
                 ", but is " + std::to_string(threads) +
-                ": each thread searches for as long as one alone does");
+                ": more threads do not end a search sooner");
   CommandOptions options;
   options.input = input;
   options.solution = solution;

@@ -22,8 +22,11 @@ struct DataGiven {
   std::string labels, tokens, tokenType, transform;
   bool skipsBadRecords = false;
   double mixup = 0, cutmix = 0;
-  std::string trainingTransform; ///< Of validations: that of training.
-  std::string evalTransform;     ///< Of training without validations.
+  /// The transform of training, which that of validations follows from. Data of
+  /// training have none.
+  std::string trainingTransform;
+  /// The --eval-transform of a run without validations, which is only checked.
+  std::string evalTransform;
 
   bool isEmpty() const {
     return files.empty() && labels.empty() && tokens.empty();

@@ -41,10 +41,13 @@ struct DataPaths {
   std::string prefix; ///< With which these flags begin: "--" or "--eval-".
   std::vector<std::string> inputs; ///< "INPUT=FILE"
   std::string labels, tokens, tokenType, transform;
-  bool skipsBadRecords = false;  ///< Bad ones are not looked for.
-  double mixup = 0, cutmix = 0;  ///< The flags of these names.
-  std::string trainingTransform; ///< Of validations: that of training.
-  std::string evalTransform;     ///< Of training without validations.
+  bool skipsBadRecords = false; ///< Bad ones are not looked for.
+  double mixup = 0, cutmix = 0; ///< The flags of these names.
+  /// The transform of training, which that of validations follows from. Data of
+  /// training have none.
+  std::string trainingTransform;
+  /// The --eval-transform of a run without validations, which is only checked.
+  std::string evalTransform;
 };
 
 /// Returns the files that a value of --data or --labels names: it may name a

@@ -183,7 +183,8 @@ static Error refuseTrainingFlags() {
   static const StringSet<> heeded = {"inference",     "compile-to",
                                      "memory-budget", "activation-budget",
                                      "allow-offload", "offload-bandwidth",
-                                     "frozen-params", "trained-params"};
+                                     "frozen-params", "trained-params",
+                                     "batch-norm",    "profile-costs"};
   const cl::Option *first = nullptr;
   for (const auto &[name, option] : compileCommand().OptionsMap) {
     if (option->getNumOccurrences() == 0 || heeded.contains(name) ||

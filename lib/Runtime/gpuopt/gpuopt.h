@@ -264,10 +264,10 @@ GPUOPT_API void *gpuopt_stream(const gpuopt_program *program);
 
 /* ---- State ------------------------------------------------------------- */
 
-/* Copies a state to or from memory of the caller, by name. The number of steps,
-   on which Adam's correction of its means and the schedule of the rate depend,
-   is none: another program goes on with a training by gpuopt_save_checkpoint
-   and gpuopt_load alone. */
+/* Copies a state to or from memory of the caller, by name. The number of steps
+   is not among the states, though Adam's correction of its means and the
+   rate's schedule depend on it: only gpuopt_save_checkpoint and gpuopt_load
+   hand a training on to another program. */
 GPUOPT_API gpuopt_status gpuopt_read_state(gpuopt_program *program,
                                            const gpuopt_tensor *to);
 GPUOPT_API gpuopt_status gpuopt_write_state(gpuopt_program *program,

@@ -234,7 +234,7 @@ class SolveFiles(unittest.TestCase):
                                 (("arena", arena, "--capacity=-1"), "--capacity must be at least 0"),
                                 (("recompute", graph, "--threads=0"), "--threads must be from 1 to 64, but is 0"),
                                 (("recompute", graph, "--threads=65"),
-                                 "--threads must be from 1 to 64, but is 65: each thread searches for as long as one alone does")):
+                                 "--threads must be from 1 to 64, but is 65: more threads do not end a search sooner")):
             result = self.run_solve(*arguments)
             self.assertEqual(result.returncode, 1, what)
             self.assertIn(what, result.stderr)

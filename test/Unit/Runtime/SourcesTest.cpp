@@ -82,11 +82,17 @@ TEST(Pictures, LieInFoldersWithoutLoops) {
     fs::create_symlink(target, folder / "a/b/loop");
     EXPECT_EQ(problem(),
               "'" + folder / "a/b/loop" +
-                  "' is a link to itself or to a folder that it is in; "
+                  "' is a link to itself or back to a folder that it is in; "
                   "remove it")
         << target;
     fs::remove(folder / "a/b/loop");
   }
+  // Each of two folders has a link to the other one.
+  fs::create_directory(folder / "c");
+  fs::create_directory_symlink("../c", folder / "a/there");
+  fs::create_directory_symlink("../a", folder / "c/back");
+  EXPECT_NE(problem().find("a/there/back' is a link"), std::string::npos)
+      << problem();
 }
 
 // Nothing would come of a transform of an array.

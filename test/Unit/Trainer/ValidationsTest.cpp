@@ -378,6 +378,11 @@ TEST_F(ValidationsTest, FlagsOfOtherSchedulesAreRefused) {
                       "--max-steps=1"}),
             0)
       << error;
+  static const char *const toNothing[] = {
+      "--lr-scheduler-type=cosine_with_min_lr", "--min-lr=0"};
+  program.defaults = toNothing; // which the compiler has checked
+  EXPECT_EQ(run("d", {"--max-steps=1"}), 0) << error;
+  program.defaults = usual;
   EXPECT_EQ(run("a", {"--lr-scheduler-type=polynomial", "--lr-end=0.2"}), 1);
   EXPECT_EQ(error,
             "tiny: error: '--lr-end' must be below --learning-rate, which "

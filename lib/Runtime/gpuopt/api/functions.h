@@ -12,7 +12,7 @@ const gpuopt::Program &program();
 struct gpuopt_program : gpuopt::api::Instance {
   using Instance::Instance;
 
-  const pid_t process = getpid(); // that has made it
+  const pid_t process = getpid(); // the one that has made the program
 };
 
 namespace gpuopt::api {

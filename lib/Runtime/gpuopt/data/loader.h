@@ -185,9 +185,9 @@ public:
     return waited;
   }
 
-  // Puts a batch into the program's inputs once more that has been there, 1 for
-  // the one that was delivered last, 2 for the one before. Reads its samples
-  // again.
+  // Puts an earlier batch into the program's inputs again: `back` is 1 for the
+  // one that was delivered last, 2 for the one before it. Its samples are read
+  // again, and place_of is of this batch from then on.
   void deliver_again(int64_t back, char *memory) {
     if (!again.staging)
       again.staging = ctx.allocate_staging(batch_bytes);

@@ -90,25 +90,17 @@ private:
   static bool is_seen(const std::filesystem::directory_entry &entry) {
     return is_folder(entry) && entry.path().filename().string().front() != '.';
   }
-  // Throws an Error if a link leads to itself or to a folder that it is in, so
-  // that there would be no end of folders.
   static bool is_folder(const std::filesystem::directory_entry &entry) {
     std::error_code problem;
     const bool is_one = entry.is_directory(problem);
-    bool is_loop = problem == std::errc::too_many_symbolic_link_levels;
-    if (is_one && entry.is_symlink()) {
-      const auto target = std::filesystem::canonical(entry.path()),
-                 folder = std::filesystem::canonical(
-                     std::filesystem::absolute(entry.path()).parent_path());
-      is_loop = std::mismatch(target.begin(), target.end(), folder.begin(),
-                              folder.end())
-                    .first == target.end();
-    }
-    if (is_loop)
-      throw Error("'" + entry.path().string() +
-                  "' is a link to itself or to a folder that it is in; "
-                  "remove it");
+    if (problem == std::errc::too_many_symbolic_link_levels)
+      refuse_loop(entry.path());
     return is_one;
+  }
+  [[noreturn]] static void refuse_loop(const std::filesystem::path &link) {
+    throw Error("'" + link.string() +
+                "' is a link to itself or back to a folder that it is in; "
+                "remove it");
   }
   static bool is_picture(const std::filesystem::path &file) {
     const std::string ending = ending_of(file);
@@ -135,8 +127,14 @@ private:
       c = c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
     return ending;
   }
-  // Adds the files of a folder, then those of the folders in it.
-  void add_files(const std::filesystem::path &folder) {
+  // Adds the files of a folder, then those of the folders in it. `around` has
+  // the folders that it is in: there is no end where a link leads to one.
+  void add_files(const std::filesystem::path &folder,
+                 std::vector<std::filesystem::path> around = {}) {
+    const auto itself = std::filesystem::canonical(folder);
+    if (std::find(around.begin(), around.end(), itself) != around.end())
+      refuse_loop(folder);
+    around.push_back(itself);
     std::vector<std::filesystem::path> found, folders;
     for (const auto &entry : std::filesystem::directory_iterator(folder))
       if (!is_folder(entry))
@@ -157,7 +155,7 @@ private:
                       "only JPEG and PNG are read; convert or remove it");
     }
     for (const auto &below : folders)
-      add_files(below);
+      add_files(below, around);
   }
 
   std::vector<std::string> files;

@@ -21,11 +21,11 @@ struct DataFlags {
   std::map<std::string, std::string> files; // by input
   std::string labels, tokens;
   std::string transform; // of pictures
-  // Of data to validate on: what training does to pictures, which the transform
-  // follows from if it is not given.
+  // What training does to pictures. The transform of data to validate on
+  // follows from it if none is given.
   std::string training_transform;
-  // Of training without validations: what is done to pictures of predictions by
-  // the run. It is only checked.
+  // The transform that later predictions take. It is only checked, in training
+  // without validations.
   std::string eval_transform;
 
   bool given() const {
@@ -87,8 +87,10 @@ public:
 
   DataSources open() {
     check_names();
-    if (!data.transform.empty() && data.files.empty())
-      throw Error("'" + prefix + "transform' is for pictures, which " + prefix +
+    if (data.files.empty() &&
+        !(data.transform.empty() && data.eval_transform.empty()))
+      throw Error("'" + (data.transform.empty() ? "--eval-" : prefix) +
+                  "transform' is for pictures, which " + prefix +
                   "data names, but it is not given");
     if (!data.tokens.empty())
       open_tokens();
@@ -107,15 +109,15 @@ public:
                     ", but '" + tensor.name + "' needs " + name_of(needed) +
                     "; save array.astype('" + numpy_name(needed) + "')");
     }
-    check_transforms(sources);
+    check_transforms();
     check_pairs(sources);
     return sources;
   }
 
 private:
-  // Refuses transforms that nothing would come of, because there are no
-  // pictures, and such that cannot be read.
-  void check_transforms(const DataSources &sources) const {
+  // Refuses a transform that has no effect because there are no pictures, and
+  // one that cannot be read.
+  void check_transforms() const {
     for (const auto &[flag, transform] :
          {std::pair(prefix + "transform", data.transform),
           std::pair(std::string("--eval-transform"), data.eval_transform)}) {
@@ -123,7 +125,7 @@ private:
         continue;
       if (pictures.empty())
         throw Error("'" + flag + "' is for pictures, but " + prefix +
-                    "data names none: it names '" + sources[0]->path +
+                    "data names none: it names '" + data.files.begin()->second +
                     "'; leave out " + flag +
                     ", or give a folder of pictures, or members of tar files, "
                     "as train.tar:jpg");

@@ -80,7 +80,8 @@ std::string schedule_error(const TrainingSettings &s, const std::string &quote,
     return flag("lr-scheduler-type=warmup_stable_decay") +
            " needs --lr-decay-steps";
   if (s.lr_scheduler_type == kCosineWithMinLr && s.min_lr == 0 &&
-      s.min_lr_rate == 0 && !is_given("min-lr") && !is_given("min-lr-rate"))
+      s.min_lr_rate == 0 && is_given("lr-scheduler-type") &&
+      !is_given("min-lr") && !is_given("min-lr-rate"))
     return flag("lr-scheduler-type=cosine_with_min_lr") +
            " needs --min-lr or --min-lr-rate";
   if (s.lr_scheduler_type == kCosineWithMinLr && s.min_lr > 0 &&

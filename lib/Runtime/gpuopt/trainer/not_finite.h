@@ -173,7 +173,8 @@ private:
     return names.text();
   }
   // Looks at the data of all of a step's batches. The memory has the last one;
-  // those before it are read again. One that cannot be read tells nothing.
+  // those before it are read again; what keeps one from being read tells
+  // nothing.
   std::string inputs_of_step_not_finite() {
     std::string names = inputs_not_finite();
     try {
@@ -182,7 +183,7 @@ private:
         deliver_again(back);
         names = inputs_not_finite();
       }
-    } catch (const Error &) {
+    } catch (const std::exception &) {
     }
     return names;
   }

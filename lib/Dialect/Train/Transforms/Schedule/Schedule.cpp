@@ -160,7 +160,8 @@ private:
       error << " cannot be met: the proven lower limit is ";
     error << planning::formatBytes(limit);
     if (hasHalfPrecision())
-      error << ", both with what this budget puts into half precision";
+      error << (searchSmallest ? ", both with" : ", with")
+            << " what this budget puts into half precision";
     if (isWhole)
       error << textOf(parts);
     error << textOfPeak(unmet);

@@ -255,7 +255,7 @@ inline bool estimates_hold(const RunTraits &run, const RunFigures &measured) {
 namespace detail {
 
 // Returns what likely takes the time that the device's limits do not explain.
-// To begin calls takes some of it where they are short.
+// Where calls are short, beginning them takes part of that time.
 inline std::string describe_rest(const RunTraits &run,
                                  const RunFigures &measured) {
   constexpr double kMuchWait = 0.01, kShortCallMs = 0.3;
