@@ -303,9 +303,9 @@ def test_pictures_are_seen_as_the_run_has_seen_them(model, run_gpuopt, tmp_path)
     run_gpuopt("predict", tmp_path / "run", *flags, f"--data=x={folder / 'x.npy'}", "-o", tmp_path / "arrays")
     assert (tmp_path / "arrays" / "samples.jsonl").exists(), "no prediction has written it"
     # A run on labels without names forgets those of the one before.
-    for data, labels in (tmp_path / "train", tmp_path / "train"), (folder / "x.npy", folder / "y.npy"):
+    for data, labels, seen in (tmp_path / "train", tmp_path / "train", ["--transform=resize((8, 8))"]), (folder / "x.npy", folder / "y.npy", []):
         run_gpuopt("train", folder / "model.onnx", "--target=host", "--batch-size=2", "--data", f"x={data}", "--labels", labels, "--logits=logits",
-                   "--transform=resize((8, 8))", "--max-steps=1", "-o", tmp_path / "again", "--overwrite-output-dir")
+                   *seen, "--max-steps=1", "-o", tmp_path / "again", "--overwrite-output-dir")
         assert (tmp_path / "again" / "classes.txt").exists() == (data == labels)
 
 

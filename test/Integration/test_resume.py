@@ -328,9 +328,9 @@ def test_an_interrupt_breaks_off_a_validation(scaled, files, tmp_path):
     np.save(tmp_path / "x.npy", np.tile(np.load(files["data"]["x"]), (1500, 1)))
     np.save(tmp_path / "labels.npy", np.tile(np.load(files["labels"]), 1500))
     flags = dict(eval_data={"x": tmp_path / "x.npy"}, eval_labels=tmp_path / "labels.npy", eval_steps=2, max_steps=4)
-    flags |= dict(lr_scheduler_type="reduce_lr_on_plateau", lr_patience=0, lr_threshold=0.9)
+    flags |= dict(lr_scheduler_type="reduce_lr_on_plateau", lr_patience=0, lr_threshold=0.9, warmup_steps=0)
     whole, out = run(scaled, tmp_path / "whole", files, num_threads=1, **flags), tmp_path / "out"
-    process = start(scaled, out, files, learning_rate=1e-2, warmup_steps=2, no_shuffle=None, **flags)
+    process = start(scaled, out, files, learning_rate=1e-2, no_shuffle=None, **flags)
     while not (out / "metrics.jsonl").exists() or '"step": 2,' not in (out / "metrics.jsonl").read_text():
         assert process.poll() is None, process.communicate()[0]
         time.sleep(0.01)
