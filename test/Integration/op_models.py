@@ -8,6 +8,7 @@ y itself, the forward, and of the operands what PyTorch's autograd gives.
 
 import dataclasses
 import os
+import re
 from typing import Any, Callable
 
 import numpy as np
@@ -177,6 +178,9 @@ class Programs:
     def _step(self, cases: list[OpCase]) -> Step:
         folder = self.folders()
         write_model(cases, folder / "model.onnx", self.dtype)
-        trainer = self.make_trainer(folder / "model.onnx", folder / "program", **self.flags)
+        # Said in so many words: the scales of quantisers are frozen otherwise.
+        names = [re.escape(name) for case in cases for name in operand_names(case)]
+        flags = dict(self.flags, trained_params=f"^({'|'.join(names)})$") if names else self.flags
+        trainer = self.make_trainer(folder / "model.onnx", folder / "program", **flags)
         before = {name: np.array(value) for name, value in trainer.initial_weights().items()}
         return Step(before, self.run(trainer).weights)
