@@ -14,19 +14,24 @@
 using namespace gpuopt;
 
 /// Describes a tensor as a program does; returns false if that cannot be done.
-static bool describe(const WeightShape &weight, StateInfo &state) {
+/// `names` is what the description refers to.
+static bool describe(const WeightShape &weight, StateInfo &state,
+                     std::vector<const char *> &names) {
   TensorInfo &tensor = state.tensor;
   state.kind = StateKind::Parameter;
   tensor.name = weight.name.c_str();
   tensor.rank = int(weight.shape.size());
   if (weight.shape.size() > size_t(kMaxDims) ||
-      weight.savedAs.size() > size_t(kMaxNames) ||
       !parseType(weight.type, tensor.type))
     return false;
   std::copy(weight.shape.begin(), weight.shape.end(), tensor.shape);
   tensor.bytes = size_t(tensor.elements()) * size_of(tensor.type);
-  for (size_t i = 0; i < weight.savedAs.size(); ++i)
-    state.saved_as[i] = weight.savedAs[i].c_str();
+  for (const std::string &name : weight.savedAs)
+    names.push_back(name.c_str());
+  if (!names.empty()) {
+    names.push_back(nullptr);
+    state.saved_as = names.data();
+  }
   return true;
 }
 
@@ -38,10 +43,10 @@ static std::string describeUnknown(const std::string &path,
   return "'--init-from' '" + path +
          "': it is not known before the run which tensors fit, because the "
          "program has '" +
-         weight.name + "' with elements of " + weight.type + ", " +
-         std::to_string(weight.shape.size()) + " dimensions and " +
-         std::to_string(weight.savedAs.size()) +
-         " names; --init-strict has the run refuse a file that does not fit";
+         weight.name + "' with elements of " + weight.type + " and " +
+         std::to_string(weight.shape.size()) +
+         " dimensions; --init-strict has the run refuse a file that does not "
+         "fit";
 }
 
 std::string gpuopt::whyNoWeightsIn(const std::string &path,
@@ -64,9 +69,10 @@ StartFindings gpuopt::lookAtStart(const std::string &path,
     return {};
   const std::string others = describe_other_classes(path, classNames);
   std::vector<StateInfo> described(weights.size());
+  std::vector<std::vector<const char *>> names(weights.size());
   const WeightShape *unknown = nullptr;
   for (size_t i = 0; i < weights.size(); ++i)
-    if (!describe(weights[i], described[i]))
+    if (!describe(weights[i], described[i], names[i]))
       unknown = &weights[i];
   Table<StateInfo> states;
   states.data = described.data();

@@ -23,13 +23,6 @@ device.buffer @x input at 2048 : tensor<4xi4> {origin = "x", externalName = "x"}
 // -----
 
 device.memory persistent 8192 arena 0
-// expected-error @below {{expects at most 16 names of a tied tensor, but got 17}}
-train.variable @w parameter : tensor<4xf32> {savedAs = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q"]}
-device.buffer @w_0 state at 2048 : tensor<4xf32> {origin = "w", variable = @w}
-
-// -----
-
-device.memory persistent 8192 arena 0
 // expected-error @below {{expects an 'externalName'}}
 device.buffer @x input at 2048 : tensor<4xf32> {origin = "x"}
 

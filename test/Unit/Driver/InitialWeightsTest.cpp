@@ -48,8 +48,8 @@ TEST_F(InitialWeightsTest, WarnIfTheProgramCannotBeCompared) {
       std::vector<std::string>{
           "'--init-from' '" + file +
           "': it is not known before the run which tensors fit, because the "
-          "program has 'n' with elements of f8E4M3FN, 1 dimensions and 0 "
-          "names; --init-strict has the run refuse a file that does not fit"});
+          "program has 'n' with elements of f8E4M3FN and 1 dimensions; "
+          "--init-strict has the run refuse a file that does not fit"});
   // Then the run says itself what does not fit.
   EXPECT_TRUE(warningsOf({fits, narrow}, /*isStrict=*/true).empty());
 }

@@ -96,6 +96,7 @@ inline Program program() {
       {{"x", Type::F32, 2, {kBatch, kIn}, kOffX, 128}},
       {{"labels", Type::I64, 1, {kBatch}, kOffLabels, 64}, kOut, true, -100},
   };
+  static const char *const names[] = {"weight", "tied.weight", nullptr};
   static const StateInfo states[] = {
       {{"state",
         Type::U8,
@@ -115,7 +116,7 @@ inline Program program() {
        {}},
       {{"weight", Type::F32, 2, {kIn, kOut}, kOffWeight, 48},
        StateKind::Parameter,
-       {"weight", "tied.weight"}},
+       names},
       {{"weight.m", Type::F32, 2, {kIn, kOut}, kOffMoment1, 48},
        StateKind::OptimizerState,
        {}},

@@ -127,10 +127,9 @@ TEST_F(ErrorTest, RunningStatisticsAreThoseOfTheStepsBefore) {
   constexpr size_t kOffMean = tiny::kOffX + 128, kOffVariance = kOffMean + 64;
   std::vector<StateInfo> states(program.states.begin(), program.states.end());
   states.push_back(
-      {{"mean", Type::F32, 1, {4}, kOffMean, 16}, StateKind::Buffer, {"mean"}});
-  states.push_back({{"variance", Type::F32, 1, {2}, kOffVariance, 8},
-                    StateKind::Buffer,
-                    {"variance"}});
+      {{"mean", Type::F32, 1, {4}, kOffMean, 16}, StateKind::Buffer});
+  states.push_back(
+      {{"variance", Type::F32, 1, {2}, kOffVariance, 8}, StateKind::Buffer});
   program.states.data = states.data();
   program.states.count = int(states.size());
   program.accumulation_steps = 2;

@@ -182,7 +182,7 @@ private:
   // Returns the names that the tensor has in files.
   static std::vector<const char *> names_of(const StateInfo &state) {
     std::vector<const char *> names{stored_name(state)};
-    for (int i = 1; i < kMaxNames && state.saved_as[i]; i++)
+    for (int i = 1; state.saved_as && state.saved_as[i]; i++)
       names.push_back(state.saved_as[i]);
     return names;
   }

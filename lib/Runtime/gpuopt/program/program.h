@@ -32,9 +32,9 @@ enum class StateKind {
 struct StateInfo {
   TensorInfo tensor;
   StateKind kind;
-  // Names in model.safetensors, several when tied, the first one is read; none:
-  // tensor.name.
-  const char *saved_as[kMaxNames] = {};
+  // Names in model.safetensors, several when tied, the first one is read, with
+  // a null behind them; null: tensor.name.
+  const char *const *saved_as = nullptr;
   // Whether `prepare` changes what has been loaded, by running statistics.
   bool is_folded_in_place = false;
 };

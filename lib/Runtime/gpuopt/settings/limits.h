@@ -8,8 +8,6 @@ namespace gpuopt {
 
 // Dimensions of a tensor that a program describes.
 constexpr int kMaxDims = 8;
-// Names in the file of weights that one tensor has, where weights are tied.
-constexpr int kMaxNames = 16;
 
 // The bytes that the hyperparameters of a parameter group take.
 constexpr int64_t kParamGroupBytes = 2048;

@@ -24,6 +24,8 @@ namespace {
 /// Rows of the tables, in the order of the module's buffers.
 struct Rows {
   SmallVector<std::string> inputs, states, outputs;
+  /// The names of weights in files, with a null behind those of each state.
+  SmallVector<std::string> savedAs;
 };
 
 class TablePrinter {
@@ -56,6 +58,7 @@ public:
       this->printTable(type, name, rows, tables);
     };
     printTable("InputInfo", "kInputs", rows.inputs);
+    printTable("char *const", "kSavedAs", rows.savedAs);
     printTable("StateInfo", "kStates", rows.states);
     printTable("OutputInfo", "kOutputs", rows.outputs);
     module.walk([&](device::GradNormOp op) { norm = op; });
@@ -205,19 +208,17 @@ private:
             : nullptr;
     if (!variable)
       return buffer.emitOpError("expects a 'variable' of the module");
-    if (variable.getSavedAs().size() > size_t(kMaxNames))
-      return variable.emitOpError("expects at most ")
-             << kMaxNames << " names of a tied tensor, but got "
-             << variable.getSavedAs().size();
     std::string row = "{" + tensorInfo(buffer, variable.getSymName()) +
                       ", StateKind::" + stateKind(variable.getKind()).str();
-    std::string saved;
-    for (Attribute name : variable.getSavedAs())
-      saved += (saved.empty() ? "" : ", ") +
-               cxx::quoted(cast<StringAttr>(name).getValue());
     bool isFolded = foldedInPlace.contains(variable.getSymName());
-    if (!saved.empty() || isFolded)
-      row += ", {" + saved + "}";
+    if (!variable.getSavedAs().empty()) {
+      row += ", kSavedAs + " + std::to_string(rows.savedAs.size());
+      for (Attribute name : variable.getSavedAs())
+        rows.savedAs.push_back(cxx::quoted(cast<StringAttr>(name).getValue()));
+      rows.savedAs.push_back("nullptr");
+    } else if (isFolded) {
+      row += ", nullptr";
+    }
     rows.states.push_back(row + (isFolded ? ", true}" : "}"));
     return success();
   }

@@ -53,14 +53,14 @@ inline std::vector<int64_t> shape_of(const TensorInfo &tensor) {
 
 // Returns the name under which a tensor is read.
 inline const char *stored_name(const StateInfo &state) {
-  return state.saved_as[0] ? state.saved_as[0] : state.tensor.name;
+  return state.saved_as ? state.saved_as[0] : state.tensor.name;
 }
 
 // Returns all names under which a tensor is written: several where weights are
 // tied.
 inline std::vector<std::string> stored_names(const StateInfo &state) {
   std::vector<std::string> names{stored_name(state)};
-  for (int i = 1; i < kMaxNames && state.saved_as[i]; i++)
+  for (int i = 1; state.saved_as && state.saved_as[i]; i++)
     names.push_back(state.saved_as[i]);
   return names;
 }
