@@ -187,6 +187,9 @@ def test_two_hundred_steps(small_model, name, tmp_path):
     np.testing.assert_allclose(result.losses, expected, rtol=tolerance)
     rate = run.get("muon_learning_rate", 1e-2) if name.startswith("muon") else None
     assert {record.get("muon_learning_rate") for record in result.metrics} == {rate}
+    # What adafactor makes of 1e-2 by itself.
+    rates = {"adafactor-relative": [min(1e-2, (i + 1) ** -0.5) for i in range(STEPS)], "adafactor-warmup": [1e-6 * (i + 1) for i in range(STEPS)]}
+    np.testing.assert_allclose([record["learning_rate"] for record in result.metrics], rates.get(name, [1e-2] * STEPS), rtol=1e-8)
     for key, value in reference.state_dict().items():
         np.testing.assert_allclose(result.weights[key], value.numpy(), rtol=0, atol=20 * tolerance, err_msg=key)
 

@@ -26,13 +26,7 @@ struct AdafactorScalars {
         epsilon1(hyper.adafactor_epsilon1), epsilon2(hyper.adafactor_epsilon2),
         clip_threshold(hyper.adafactor_clip_threshold),
         beta1(hyper.adafactor_beta1), weight_decay(hyper.weight_decay),
-        scales_parameter(hyper.adafactor_scale_parameter) {
-    const double step = double(state.step + 1);
-    const double most = hyper.adafactor_warmup_init ? 1e-6 * step : 1e-2;
-    const double relative = 1 / ::sqrt(step);
-    if (hyper.adafactor_relative_step)
-      rate = relative < most ? relative : most;
-  }
+        scales_parameter(hyper.adafactor_scale_parameter) {}
 };
 inline void begin_adafactor(Context &ctx, StepState *state,
                             const Hyperparameters *hyper) {

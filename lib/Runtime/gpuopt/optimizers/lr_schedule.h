@@ -108,4 +108,13 @@ HOST_DEVICE double schedule_factor(const Hyperparameters &hyper, int64_t step) {
   return factor > 0 ? factor : 0;
 }
 
+// Returns the learning rate of update `step`, which counts from 0, that
+// adafactor sets by itself (`relative_step` of transformers.Adafactor).
+HOST_DEVICE double relative_rate(const Hyperparameters &hyper, int64_t step) {
+  const double count = double(step + 1);
+  const double most = hyper.adafactor_warmup_init ? 1e-6 * count : 1e-2;
+  const double rate = 1 / ::sqrt(count);
+  return rate < most ? rate : most;
+}
+
 } // namespace gpuopt

@@ -99,7 +99,9 @@ struct StepState {
   }
   // Sets the learning rates to those of this step.
   DEVICE void set_learning_rates(const Hyperparameters &hyper) {
-    learning_rate = hyper.learning_rate * rate_factor;
+    learning_rate = hyper.adafactor_relative_step
+                        ? relative_rate(hyper, step)
+                        : hyper.learning_rate * rate_factor;
     muon_learning_rate = hyper.muon_learning_rate > 0
                              ? hyper.muon_learning_rate * rate_factor
                              : learning_rate;

@@ -171,6 +171,9 @@ std::string missing_flag_error(const TrainingSettings &s,
   if (is_given("mixup-switch-prob") && (s.mixup == 0 || s.cutmix == 0))
     return flag("mixup-switch-prob") +
            " has no effect without both --mixup and --cutmix";
+  if (s.adafactor_warmup_init && !s.adafactor_relative_step)
+    return flag("adafactor-warmup-init") +
+           " has no effect without --adafactor-relative-step";
   if (is_given("early-stopping-threshold") && s.early_stopping_patience == 0)
     return flag("early-stopping-threshold") +
            " has no effect without --early-stopping-patience";
