@@ -105,6 +105,37 @@ def test_workers_change_no_bit(model, program, tmp_path):
     assert files[0] == files[1] == files[2]
 
 
+class Mixing(torch.nn.Module):
+    """One output of each sample's own, and one that all samples of a batch share."""
+
+    def __init__(self):
+        super().__init__()
+        self.last = torch.nn.Linear(6, 3)
+
+    def forward(self, x):
+        own = self.last(x)
+        return own, torch.softmax(own, 0)
+
+
+def test_samples_that_depend_on_copies_are_refused(tmp_path):
+    module, x = Mixing(), torch.randn(8, 6)
+    gpuopt.export(module, torch.zeros(2, 6), tmp_path / "model.onnx", input_names=["x"], output_names=["own", "mixed"])
+    program = compiled(tmp_path / "model.onnx", tmp_path, batch_size=4)
+    np.save(tmp_path / "x.npy", x.numpy())
+    predict(program, tmp_path, tmp_path / "whole")
+    np.testing.assert_allclose(np.load(tmp_path / "whole" / "mixed.npy"), torch.cat([module(part)[1] for part in x.split(4)]).detach(), atol=1e-6)
+    np.save(tmp_path / "x.npy", x[:7].numpy())
+    with pytest.raises(CommandFailed) as error:
+        predict(program, tmp_path, tmp_path / "part")
+    assert (
+        "output 'mixed' of a sample depends on the other samples of its batch, but the last batch has 3 samples of 4; "
+        "give --batch-size a divisor of the 7 samples, or name the other outputs by --outputs"
+    ) in error.value.output
+    assert not (tmp_path / "part" / "mixed.npy").exists()
+    predict(program, tmp_path, tmp_path / "own", outputs="own")
+    np.testing.assert_allclose(np.load(tmp_path / "own" / "own.npy"), module(x[:7])[0].detach(), atol=1e-6)
+
+
 @pytest.mark.parametrize("samples", [1, BATCH, BATCH + 1])
 def test_any_number_of_samples(model, program, tmp_path, samples):
     folder, expected = model

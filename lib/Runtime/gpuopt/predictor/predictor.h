@@ -257,13 +257,55 @@ private:
       if (!each.empty())
         printf("%s\n", each.c_str());
     for (const auto &result : results) {
-      if (const TensorInfo *output = result->output) {
-        copy_to_host(session.ctx, batch.data(), session.memory + output->offset,
-                     output->bytes);
+      if (result->output) {
+        read_output(*result->output, batch);
         result->not_finite.look(batch.data(), samples);
       }
       result->append(batch.data(), samples);
     }
+    if (samples < program.batch_size)
+      refuse_mixed(samples);
+  }
+
+  void read_output(const TensorInfo &output, std::vector<uint8_t> &bytes) {
+    copy_to_host(session.ctx, bytes.data(), session.memory + output.offset,
+                 output.bytes);
+  }
+
+  // Throws if results of the `samples` of the last batch depend on the copies
+  // behind them: the batch is computed once more with zeros in their place.
+  void refuse_mixed(int64_t samples) {
+    std::vector<std::vector<uint8_t>> rows; // of the samples, of each output
+    for (const TensorInfo *output : outputs) {
+      read_output(*output, batch);
+      rows.emplace_back(batch.begin(),
+                        batch.begin() + bytes_of(*output, samples));
+    }
+    for (size_t i = 0; i < size_t(program.inputs.count); i++) {
+      const TensorInfo &input = program.inputs.data[i].tensor;
+      const ptrdiff_t kept = bytes_of(input, samples);
+      set_zero(session.ctx, session.memory + input.offset + kept,
+               input.bytes - size_t(kept));
+    }
+    session.forward();
+    for (size_t i = 0; i < outputs.size(); i++) {
+      read_output(*outputs[i], batch);
+      if (!std::equal(rows[i].begin(), rows[i].end(), batch.begin()))
+        throw Error(
+            "output '" + std::string(outputs[i]->name) +
+            "' of a sample depends on the other samples of its batch, but the "
+            "last batch has " +
+            std::to_string(samples) + " samples of " +
+            std::to_string(program.batch_size) +
+            "; give --batch-size a divisor of the " +
+            std::to_string(loader->sample_count()) +
+            " samples, or name the other outputs by --outputs");
+    }
+  }
+
+  // Returns the bytes of the first samples of a tensor's batch.
+  ptrdiff_t bytes_of(const TensorInfo &tensor, int64_t samples) const {
+    return ptrdiff_t(tensor.bytes) / program.batch_size * samples;
   }
 
   bool keeps_fp16() const {
