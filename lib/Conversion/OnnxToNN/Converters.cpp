@@ -252,6 +252,18 @@ Value gpuopt::inDouble(nn::TensorBuilder &b, Value integers) {
                                          integers);
 }
 
+Value gpuopt::fromDouble(nn::TensorBuilder &b, Value numbers, Type element) {
+  RankedTensorType type = b.type(numbers).clone(element),
+                   wide = type.clone(b.getI64Type());
+  Value integers = b.createOrFold<arith::FPToSIOp>(wide, numbers);
+  if (type != wide)
+    return b.createOrFold<arith::TruncIOp>(type, integers);
+  Value isLargest = b.compare(arith::CmpFPredicate::OGE, numbers,
+                              b.splat(0x1p63, b.type(numbers)));
+  auto largest = DenseElementsAttr::get(wide, APInt::getSignedMaxValue(64));
+  return b.select(isLargest, b.create<arith::ConstantOp>(largest), integers);
+}
+
 Value gpuopt::inFloatType(nn::TensorBuilder &b, Value x, Type element) {
   RankedTensorType type = b.type(x);
   unsigned from = type.getElementTypeBitWidth(),

@@ -254,6 +254,11 @@ mlir::Value multiplyAlong(nn::TensorBuilder &b, mlir::Value x, int64_t dim,
 /// 2^53. Programs only add up integers of masks and positions.
 mlir::Value inDouble(nn::TensorBuilder &b, mlir::Value integers);
 
+/// Returns whole numbers in double as integers of `element`. In 32 bits they
+/// wrap; of 64 bits, 2^63 stands for the largest, which double rounds to it.
+mlir::Value fromDouble(nn::TensorBuilder &b, mlir::Value numbers,
+                       mlir::Type element);
+
 /// Returns the shapes of tensors for a message: "[2, 3] and []".
 std::string shapesText(nn::TensorBuilder &b,
                        llvm::ArrayRef<mlir::Value> values);

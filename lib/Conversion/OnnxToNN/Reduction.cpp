@@ -130,8 +130,7 @@ static LogicalResult reducePlainly(NodeConversion &c) {
   if (kind == nn::ReductionKind::Prod)
     return c.fail("integer operands must be constants" + c.whatDecides(0));
   Value reduced = c.b.reduce(kind, inDouble(c.b, c.input(0)), *dims);
-  Type type = c.b.type(reduced).clone(c.type(0).getElementType());
-  return finish(c, c.b.create<arith::FPToSIOp>(type, reduced), *dims);
+  return finish(c, fromDouble(c.b, reduced, c.type(0).getElementType()), *dims);
 }
 
 //===----------------------------------------------------------------------===//

@@ -230,7 +230,7 @@ static LogicalResult runningScan(NodeConversion &c) {
     return c.yield(scanIntegers(c, data, *axis, scan, isProduct));
   }
   Value results = run(c.b, inDouble(c.b, c.input(0)), *axis, scan);
-  return c.yield(c.b.create<arith::FPToSIOp>(c.type(0), results));
+  return c.yield(fromDouble(c.b, results, c.type(0).getElementType()));
 }
 
 ArrayRef<OperatorEntry> gpuopt::scanOperators() {
