@@ -71,9 +71,9 @@ train::VariableKind InitializerKinds::kindOf(onnx::InitializerOp weight) const {
   bool isFixed =
       weight.getTrained() ? !*weight.getTrained() : isScaleOfQuantizers(weight);
   // What a training has not saved has been a constant of it.
-  bool isFrozen = (!storedWeights.empty() && !isStored(weight)) ||
-                  (isFixed && !isTrainedByFlag(weight)) ||
-                  matches(frozenParams, weight);
+  bool isFrozen =
+      (!storedWeights.empty() && !isStored(weight)) ||
+      ((isFixed || matches(frozenParams, weight)) && !isTrainedByFlag(weight));
   return isFrozen ? train::VariableKind::Frozen
                   : train::VariableKind::Parameter;
 }

@@ -1,4 +1,12 @@
 // RUN: gpuopt-opt %s -convert-onnx-to-nn="frozen-params=^emb" | FileCheck %s
+// RUN: gpuopt-opt %s -convert-onnx-to-nn="frozen-params=. trained-params=^bn|table" | FileCheck %s --check-prefix=BUT
+
+// All are frozen but for exceptions; statistics stay what they are.
+// BUT-DAG: train.variable @emb.weight frozen
+// BUT-DAG: train.variable @bn.scale parameter
+// BUT-DAG: train.variable @bn.mean buffer
+// BUT-DAG: train.variable @table parameter
+// BUT-DAG: train.variable @temperature frozen
 
 // Two names for one place are one variable; statistics are buffers; integers
 // and single numbers are constants.

@@ -34,7 +34,7 @@ def ConvertOnnxToNN : Pass<"convert-onnx-to-nn", "::mlir::ModuleOp"> {
     Option<"frozenParams", "frozen-params", "std::string", "",
            "regular expression of the parameters to keep as they are">,
     Option<"trainedParams", "trained-params", "std::string", "",
-           "regular expression of the parameters to train whatever the file says of them">,
+           "regular expression of the parameters to train whatever the file or frozen-params says of them">,
     ListOption<"storedWeights", "stored-weights", "std::string",
                "names of tensors that a training has saved; they are weights whatever the model says">];
   let dependentDialects = ["::gpuopt::nn::NNDialect", "::gpuopt::train::TrainDialect", "::mlir::arith::ArithDialect",
