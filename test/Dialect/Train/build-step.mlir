@@ -4,6 +4,8 @@
 // RUN: gpuopt-opt %s -train-build-step="inference=true" | FileCheck %s --check-prefix=INFERENCE
 // RUN: not gpuopt-opt %s -train-build-step="loss=hinge" 2>&1 | FileCheck %s --check-prefix=LOSS
 // RUN: not gpuopt-opt %s -train-build-step="no-decay=norm" 2>&1 | FileCheck %s --check-prefix=NODECAY
+// RUN: not gpuopt-opt %s -train-build-step="param-groups=frozen" 2>&1 | FileCheck %s --check-prefix=FROZEN-GROUP
+// RUN: gpuopt-opt %s -train-build-step="no-decay=frozen" | FileCheck %s
 // RUN: not gpuopt-opt %s -train-build-step="logits=other" 2>&1 | FileCheck %s --check-prefix=LOGITS
 
 // CHECK: train.variable @weight.exp_avg_sq optimizer_state : tensor<8x3xf32> {of = @weight}
@@ -48,6 +50,7 @@ train.variable @frozen frozen : tensor<8x8xf32>
 
 // LOSS: expects a loss of cross_entropy, nll, mse, l1, huber, smooth_l1, bce_with_logits, focal, dice, kl_div, soft_cross_entropy or none, but got 'hinge'
 // NODECAY: expects --no-decay to match the name of a parameter, but 'norm' matches none
+// FROZEN-GROUP: expects --param-group to match the name of a parameter that is trained, but 'frozen' matches frozen ones and buffers alone
 // LOGITS: expects 'logits' to name an output of the model (logits), but got 'other'
 
 func.func @forward(%x: tensor<4x8xf32> {nn.name = "x"}) -> (tensor<4x3xf32> {nn.name = "logits"}) {

@@ -124,11 +124,25 @@ private:
     if (!llvm::Regex(expression).isValid(error))
       return getOperation().emitError("expects a regular expression for ")
              << flag << ", but got '" << expression << "': " << error;
-    if (inference || matchesParameter(expression))
+    auto variables = getOperation().getOps<VariableOp>();
+    auto matches = [&](VariableOp variable) {
+      return variable.isNamed(expression);
+    };
+    if (inference)
       return success();
-    return getOperation().emitError("expects ")
-           << flag << " to match the name of a parameter, but '" << expression
-           << "' matches none";
+    if (llvm::none_of(variables, matches))
+      return getOperation().emitError("expects ")
+             << flag << " to match the name of a parameter, but '" << expression
+             << "' matches none";
+    // Weight decay is off for what is frozen in any case.
+    if (flag == "--param-group" &&
+        llvm::none_of(llvm::make_filter_range(variables, matches),
+                      [](VariableOp variable) { return variable.isTrained(); }))
+      return getOperation().emitError("expects ")
+             << flag << " to match the name of a parameter that is trained, "
+             << "but '" << expression << "' matches frozen ones and buffers "
+             << "alone";
+    return success();
   }
 
   LogicalResult readLoss() {
@@ -192,12 +206,6 @@ private:
             .lookupSymbol<VariableOp>(read.getVariable())
             .setIsTable(true);
     });
-  }
-
-  bool matchesParameter(StringRef expression) {
-    return llvm::any_of(
-        getOperation().getOps<VariableOp>(),
-        [&](VariableOp variable) { return variable.isNamed(expression); });
   }
 
   StringRef outputName(unsigned index) {
