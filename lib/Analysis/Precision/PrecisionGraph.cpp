@@ -21,6 +21,8 @@ using planning::kForbidden;
 using Rule = planning::PrecisionChoice::Rule;
 
 static constexpr double kPicosecondsPerNanosecond = 1000;
+/// Picoseconds. An override still has its way.
+static constexpr double kMoreThanAnyStep = 1e15;
 
 CopyKeeper gpuopt::copyKeeperOf(train::ReadOp read) {
   auto module = read->getParentOfType<ModuleOp>();
@@ -334,14 +336,24 @@ private:
     double elements = bytesOf(owner) / 4;
     if (auto read = owner.getDefiningOp<train::ReadOp>())
       if (CopyKeeper keeper = copyKeeperOf(read); keeper != CopyKeeper::Step)
-        return savedPrice(2 * elements) +
-               (keeper == CopyKeeper::Optimizer
-                    ? transferTime(2 * elements) / options.accumulationSteps
-                    : 0);
+        return keptCopyCost(read, keeper, 2 * elements);
     Operation *op = owner.getDefiningOp();
     if (op && op->hasTrait<OpTrait::ConstantLike>())
       return 0;
     return copyTime(6 * elements);
+  }
+
+  /// Returns the cost of a copy of a variable that outlives the step.
+  double keptCopyCost(train::ReadOp read, CopyKeeper keeper,
+                      double bytes) const {
+    if (options.onlyKeptCopies)
+      return options.onlyKeptCopies->contains(read.getVariableAttr().getAttr())
+                 ? 0
+                 : kMoreThanAnyStep;
+    return savedPrice(bytes) +
+           (keeper == CopyKeeper::Optimizer
+                ? transferTime(bytes) / options.accumulationSteps
+                : 0);
   }
 
   bool isEarly(Value owner) const {

@@ -28,6 +28,7 @@
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/Planning/Precision/PrecisionProblem.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace gpuopt {
 
@@ -37,6 +38,9 @@ struct PrecisionOptions {
   double picosecondsPerSavedByte = 0;
   /// Micro steps for each step of the optimizer.
   int64_t accumulationSteps = 1;
+  /// The variables whose copies in half precision are kept for an earlier step,
+  /// and cost this one nothing, where no others may be kept; else null.
+  const llvm::SetVector<mlir::StringAttr> *onlyKeptCopies = nullptr;
 };
 
 struct PrecisionGraph {

@@ -115,7 +115,10 @@ private:
                              : BFloat16Type::get(&getContext());
     if (llvm::Error error = readPolicy())
       return fail(llvm::toString(std::move(error)));
-    for (StepOp step : getOperation().getOps<StepOp>())
+    keptCopies.clear();
+    keptMasters.clear();
+    training = StepOp();
+    for (StepOp step : inOrderOfChoice())
       if (failed(checkUncast(step)) || failed(assign(step, *model)))
         return signalPassFailure();
     if (SmallVector<StringRef> unmatched = policy.unmatched();
@@ -149,27 +152,87 @@ private:
   // One step
   //===--------------------------------------------------------------------===//
 
+  /// Returns the steps, the one that trains before those that only read what it
+  /// changes.
+  SmallVector<StepOp> inOrderOfChoice() {
+    auto steps = llvm::to_vector(getOperation().getOps<StepOp>());
+    llvm::stable_sort(steps, [](StepOp a, StepOp b) {
+      return a.getKind() == StepKind::Micro && b.getKind() != StepKind::Micro;
+    });
+    return steps;
+  }
+
   LogicalResult assign(StepOp step, const DeviceModel &model) {
-    FailureOr<Labelling> labelling = solve(step, model, 0);
+    onlyKeptCopies = false;
+    FailureOr<Labelling> labelling = choose(step, model);
     if (failed(labelling))
       return failure();
-    if (memoryBudget > 0 || activationBudget > 0) {
-      const planning::PrecisionProblem unpriced = labelling->graph.problem;
-      if (failed(raisePrice(step, model, *labelling)))
+    if (hasBudget() && training && !leavesRoom(step, *labelling, model)) {
+      onlyKeptCopies = true;
+      labelling = choose(step, model);
+      if (failed(labelling))
         return failure();
-      // The times that are reported have no price of memory in them.
-      takeTimes(unpriced, *labelling);
     }
     mark(step, *labelling);
+    if (hasBudget())
+      noteKept(step);
+    if (step.getKind() == StepKind::Micro)
+      training = step;
     report(step, *labelling, model);
     return success();
+  }
+
+  FailureOr<Labelling> choose(StepOp step, const DeviceModel &model) {
+    FailureOr<Labelling> labelling = solve(step, model, 0);
+    if (failed(labelling) || !hasBudget())
+      return labelling;
+    const planning::PrecisionProblem unpriced = labelling->graph.problem;
+    if (failed(raisePrice(step, model, *labelling)))
+      return failure();
+    // The times that are reported have no price of memory in them.
+    takeTimes(unpriced, *labelling);
+    return labelling;
+  }
+
+  /// Returns whether the copies that these labels keep for as long as the
+  /// program runs leave the step that trains as fast as it is.
+  bool leavesRoom(StepOp step, const Labelling &labelling,
+                  const DeviceModel &model) {
+    mark(step, labelling);
+    const auto kept = keptCopies;
+    const auto masters = keptMasters;
+    noteKept(step);
+    bool isFree = keptCopies.size() == kept.size() &&
+                  keptMasters.size() == masters.size();
+    bool leaves = isFree || trySchedule(training, model).totalNanoseconds <=
+                                trainingNanoseconds;
+    keptCopies = kept;
+    keptMasters = masters;
+    return leaves;
+  }
+
+  bool hasBudget() const { return memoryBudget > 0 || activationBudget > 0; }
+
+  /// Notes which copies in half precision the labels of a step need, and which
+  /// variables it reads in f32.
+  void noteKept(StepOp step) {
+    OwningOpRef<StepOp> clone = cast<StepOp>(step->clone());
+    insertCasts(*clone, half, keptCopies);
+    addMasters(*clone, keptMasters);
+  }
+  static void addMasters(StepOp step, llvm::DenseSet<StringAttr> &masters) {
+    step.walk([&](ReadOp read) {
+      if (!read.use_empty())
+        masters.insert(read.getVariableAttr().getAttr());
+    });
   }
 
   FailureOr<Labelling> solve(StepOp step, const DeviceModel &model,
                              double picosecondsPerSavedByte) {
     llvm::Expected<PrecisionGraph> graph =
         buildPrecisionGraph(step, model, policy,
-                            {half, picosecondsPerSavedByte, accumulationSteps});
+                            {half, picosecondsPerSavedByte, accumulationSteps,
+                             onlyKeptCopies ? &keptCopies : nullptr});
     if (!graph)
       return step.emitError() << llvm::toString(graph.takeError());
     planning::Result<planning::PrecisionSolution> solution =
@@ -218,8 +281,18 @@ private:
   Trial tryLabels(StepOp step, const DeviceModel &model,
                   const Labelling &labelling, double picosecondsPerSavedByte) {
     mark(step, labelling);
+    Trial trial = trySchedule(step, model);
+    remark::analysis(step.getLoc(),
+                     remark::RemarkOpts::name("price").category("precision"))
+        << remark::metric("picosecondsPerSavedByte", picosecondsPerSavedByte)
+        << remark::metric("totalNanoseconds", trial.totalNanoseconds);
+    return trial;
+  }
+
+  /// Schedules the step with the labels that it has.
+  Trial trySchedule(StepOp step, const DeviceModel &model) {
     OwningOpRef<StepOp> clone = cast<StepOp>(step->clone());
-    llvm::SetVector<StringAttr> copied;
+    llvm::SetVector<StringAttr> copied = keptCopies;
     insertCasts(*clone, half, copied);
     kernels::markFastMath(clone->getBody().front());
     kernels::padRows(clone->getBody().front(), model);
@@ -232,16 +305,11 @@ private:
     options.takesAny = takesAny;
     auto result = scheduleStep(*clone, model, options, *ladders);
     auto *scheduled = std::get_if<ScheduledStep>(&result);
-    double total = scheduled ? scheduled->plainTimeInNanoseconds +
-                                   scheduled->addedTimeInNanoseconds
-                             : std::numeric_limits<double>::infinity();
-    remark::analysis(step.getLoc(),
-                     remark::RemarkOpts::name("price").category("precision"))
-        << remark::metric("picosecondsPerSavedByte", picosecondsPerSavedByte)
-        << remark::metric("totalNanoseconds", total);
     if (!scheduled)
       return {};
-    return {total, scheduled->nanosecondsPerByte};
+    return {scheduled->plainTimeInNanoseconds +
+                scheduled->addedTimeInNanoseconds,
+            scheduled->nanosecondsPerByte};
   }
 
   /// Returns the budget of the arena, beside the persistent memory and the
@@ -249,11 +317,8 @@ private:
   /// place of what is in it.
   int64_t arenaBudget(StepOp step, ArrayRef<StringAttr> copied) {
     int64_t persistentBytes = persistentBytesOf(getOperation());
-    llvm::DenseSet<StringRef> masters;
-    step.walk([&](ReadOp read) {
-      if (!read.use_empty())
-        masters.insert(read.getVariable());
-    });
+    llvm::DenseSet<StringAttr> masters = keptMasters;
+    addMasters(step, masters);
     for (StringAttr parameter : copied) {
       auto variable = getOperation().lookupSymbol<VariableOp>(parameter);
       auto type = cast<RankedTensorType>(variable.getType());
@@ -291,6 +356,8 @@ private:
         bestTrial = trial;
       }
     }
+    if (step.getKind() == StepKind::Micro)
+      trainingNanoseconds = bestTrial.totalNanoseconds;
     return success();
   }
 
@@ -411,6 +478,13 @@ private:
 
   FloatType half;
   PrecisionPolicy policy;
+  StepOp training; ///< Once its precisions are chosen.
+  double trainingNanoseconds = 0;
+  /// Whether this step may keep no copies but those of earlier ones.
+  bool onlyKeptCopies = false;
+  /// Of the steps whose precisions are chosen.
+  llvm::SetVector<StringAttr> keptCopies;
+  llvm::DenseSet<StringAttr> keptMasters;
   std::shared_ptr<planning::LadderStore> ladders =
       std::make_shared<planning::LadderStore>();
 };
