@@ -73,6 +73,11 @@ private:
   void convertNodes(nn::TensorBuilder &b) {
     createFunction();
     state.freezeBatchNorm = batchNorm == "frozen";
+    state.tensorOf = [this](Value value) {
+      Converted converted = values.lookup(value);
+      bool isTensor = !converted.isSequence && !converted.tensors.empty();
+      return isTensor ? converted.tensors.front() : Value();
+    };
     state.convertGraph = [this](Region &graph, ArrayRef<Converted> arguments,
                                 SmallVectorImpl<Converted> &results) {
       return convertGraph(graph, arguments, results);

@@ -59,6 +59,9 @@ struct ConversionState {
   llvm::SmallVector<onnx::NodeOp> untoldDropouts, idleDropouts;
   /// New values of variables; at the end of the function the last are written.
   llvm::SmallVector<std::pair<mlir::FlatSymbolRefAttr, mlir::Value>> writes;
+  /// Returns the tensor that a value of the file has become; null if it has
+  /// become none, or a sequence.
+  std::function<mlir::Value(mlir::Value value)> tensorOf;
   /// Converts a graph inside of a node, whose values of the graphs around it
   /// are converted. Fails if a node does; its problem is then noted.
   std::function<mlir::LogicalResult(mlir::Region &graph,

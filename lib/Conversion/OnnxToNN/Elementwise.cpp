@@ -329,20 +329,16 @@ static LogicalResult softplus(NodeConversion &c) {
   return c.yield(softplusOf(c.b, c.input(0)));
 }
 /// log(sigmoid(x)), which logsigmoid is exported as, is -softplus(-x): that is
-/// finite, and so is its gradient, where the sigmoid rounds to 0.
+/// finite, and so is its gradient, where the sigmoid rounds to 0. The logarithm
+/// of 1 / (1 + exp(-x)) that is spelled out stays as it is.
 static LogicalResult logarithm(NodeConversion &c) {
   auto before = c.node.getInputs()[0].getDefiningOp<onnx::NodeOp>();
-  bool isOfSigmoid =
-      before && before.getDomain().empty() && before.getOpType() == "Sigmoid";
-  // Both branches of a sigmoid compare its operand with 0 (TensorBuilder).
-  auto ratio = c.input(0).getDefiningOp<arith::DivFOp>();
-  auto branches =
-      ratio ? ratio.getLhs().getDefiningOp<arith::SelectOp>() : nullptr;
-  auto sign = branches ? branches.getCondition().getDefiningOp<arith::CmpFOp>()
-                       : nullptr;
-  if (!isOfSigmoid || !sign || sign.getLhs().getType() != c.type(0))
+  bool isOfSigmoid = before && before.is("Sigmoid");
+  Value x =
+      isOfSigmoid ? c.state.tensorOf(before.getInputs().front()) : Value();
+  if (!x || x.getType() != c.type(0) || constantOf(c.input(0)))
     return unary<math::LogOp>(c);
-  return c.yield(c.b.neg(softplusOf(c.b, c.b.neg(sign.getLhs()))));
+  return c.yield(c.b.neg(softplusOf(c.b, c.b.neg(x))));
 }
 static LogicalResult swish(NodeConversion &c) {
   Value x = c.input(0), scaled = c.b.mul(x, c.node.getFloat("alpha", 1.0));
