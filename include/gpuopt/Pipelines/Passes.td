@@ -90,7 +90,8 @@ def VerifyMemory : VerifyPass<"memory"> {
     - (I2) No two tensors that live at the same time overlap
       (Planning/Arena/ArenaVerify).
     - (I3) Nothing reads what has been overwritten, also not the kernel that
-      overwrites it, and kernels overwrite only what the step itself makes.
+      overwrites it, and kernels overwrite only what the step itself makes. In
+      the iteration of a loop, they overwrite only what the iteration makes.
     - (I4) The arena is no larger than the schedule has promised.
   }];
 }

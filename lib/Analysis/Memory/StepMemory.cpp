@@ -206,21 +206,29 @@ static LogicalResult checkRows(OpResult result) {
          << operand.getType();
 }
 
+/// Returns what memory is that no op of the kernel's block makes, but `namer`,
+/// which may be null, only names.
+static StringRef kindOfMemory(Operation *namer, bool isInLoop) {
+  if (!namer)
+    return isInLoop ? "an argument of the iteration" : "an input of the step";
+  return isa<train::ReadOp>(namer) ? "what a 'train.read' gives" : "a constant";
+}
+
 /// Checks that a kernel overwrites memory of the step's arena, and only what it
-/// has read.
+/// has read. In the iteration of a loop, that is memory of the iteration: the
+/// others read its arguments as well.
 static LogicalResult checkOverwritten(OpResult result) {
   auto kernel = dyn_cast<nn::FusedOp>(result.getOwner());
   Value operand = kernel ? operandInPlace(result) : Value();
   if (!operand)
     return success();
   Operation *maker = bufferOf(operand).getDefiningOp();
+  bool isInLoop = isa<nn::ScanOp>(kernel->getParentOp());
   if (!maker || namesMemory(maker))
     return kernel.emitOpError("expects '")
            << originOf(result) << "' to be written over a tensor that an op of "
-           << "the step makes, but got "
-           << (!maker                      ? "an input of the step"
-               : isa<train::ReadOp>(maker) ? "what a 'train.read' gives"
-                                           : "a constant");
+           << (isInLoop ? "the iteration" : "the step") << " makes, but got "
+           << kindOfMemory(maker, isInLoop);
   if (!isReadBeforeWritten(kernel, result.getResultNumber()))
     return kernel.emitOpError("expects operand ")
            << (*kernel.getInPlace())[result.getResultNumber()]
@@ -230,9 +238,10 @@ static LogicalResult checkOverwritten(OpResult result) {
   return success();
 }
 
-LogicalResult StepMemory::checkContents() const {
+/// Checks the ops of a step, or of a loop's iteration, in their order.
+static LogicalResult checkContentsOf(Block &block) {
   llvm::DenseMap<Value, int> contents, contentOf;
-  for (Operation &op : step.getBody().front()) {
+  for (Operation &op : block) {
     if (namesMemory(&op))
       continue;
     for (Value operand : op.getOperands())
@@ -240,6 +249,9 @@ LogicalResult StepMemory::checkContents() const {
           contents.lookup(bufferOf(operand)))
         return op.emitOpError("reads '")
                << originOf(operand) << "', which has been overwritten";
+    auto scan = dyn_cast<nn::ScanOp>(op);
+    if (scan && failed(checkContentsOf(scan.getIteration())))
+      return failure();
     for (OpResult result : op.getResults()) {
       if (failed(checkRows(result)) || failed(checkOverwritten(result)))
         return failure();
@@ -249,6 +261,10 @@ LogicalResult StepMemory::checkContents() const {
     }
   }
   return success();
+}
+
+LogicalResult StepMemory::checkContents() const {
+  return checkContentsOf(step.getBody().front());
 }
 
 /// Checks that nothing reads a value that is still being transferred, and that

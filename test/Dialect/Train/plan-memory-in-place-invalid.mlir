@@ -64,3 +64,54 @@ train.step @walks micro ("x" %x: tensor<8x256xf32>) {
   train.output "y", %1 : tensor<8x256xf32>
   train.output "z", %2 : tensor<8x256xf32>
 }
+
+// -----
+
+// In the iteration of a loop, a kernel may overwrite only what the iteration
+// makes: the next one reads the same invariant.
+train.step @invariant micro ("x" %x: tensor<3x8xf32>, "h" %h: tensor<8xf32>, "w" %w: tensor<8xf32>) {
+  %r = nn.scan 3 slices(%x) states(%h) invariants(%w) : (tensor<3x8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<4x8xf32> {
+  ^bb0(%xi: tensor<8xf32>, %hi: tensor<8xf32>, %wi: tensor<8xf32>):
+    // expected-error @below {{expects 'tanh' to be written over a tensor that an op of the iteration makes, but got an argument of the iteration}}
+    %0 = nn.fused "tanh" %wi {in_place = array<i64: 0>, nn.origins = #nn.origins<"tanh">} : tensor<8xf32> -> tensor<8xf32> {
+    ^bb1(%a: tensor<8xf32>):
+      %1 = math.tanh %a : tensor<8xf32>
+      nn.yield %1 : tensor<8xf32>
+    }
+    %2 = nn.fused "add" %0, %hi : tensor<8xf32>, tensor<8xf32> -> tensor<8xf32> {
+    ^bb1(%a: tensor<8xf32>, %b: tensor<8xf32>):
+      %1 = arith.addf %a, %b : tensor<8xf32>
+      nn.yield %1 : tensor<8xf32>
+    }
+    nn.yield %2 : tensor<8xf32>
+  }
+  train.output "y", %r : tensor<4x8xf32>
+}
+
+// -----
+
+// What an iteration has overwritten is read neither in it nor by its end.
+train.step @stale micro ("x" %x: tensor<3x8xf32>, "h" %h: tensor<8xf32>) {
+  %r = nn.scan 3 slices(%x) states(%h) invariants() : (tensor<3x8xf32>, tensor<8xf32>) -> tensor<4x8xf32> {
+  ^bb0(%xi: tensor<8xf32>, %hi: tensor<8xf32>):
+    %0 = nn.fused "exp" %xi {nn.origins = #nn.origins<"exp">} : tensor<8xf32> -> tensor<8xf32> {
+    ^bb1(%a: tensor<8xf32>):
+      %1 = math.exp %a : tensor<8xf32>
+      nn.yield %1 : tensor<8xf32>
+    }
+    %2 = nn.fused "tanh" %0 {in_place = array<i64: 0>, nn.origins = #nn.origins<"tanh">} : tensor<8xf32> -> tensor<8xf32> {
+    ^bb1(%a: tensor<8xf32>):
+      %1 = math.tanh %a : tensor<8xf32>
+      nn.yield %1 : tensor<8xf32>
+    }
+    // expected-error @below {{reads 'exp', which has been overwritten}}
+    %3 = nn.fused "sum" %0, %2, %hi : tensor<8xf32>, tensor<8xf32>, tensor<8xf32> -> tensor<8xf32> {
+    ^bb1(%a: tensor<8xf32>, %b: tensor<8xf32>, %c: tensor<8xf32>):
+      %1 = arith.addf %a, %b : tensor<8xf32>
+      %4 = arith.addf %1, %c : tensor<8xf32>
+      nn.yield %4 : tensor<8xf32>
+    }
+    nn.yield %3 : tensor<8xf32>
+  }
+  train.output "y", %r : tensor<4x8xf32>
+}
