@@ -239,6 +239,20 @@ def test_refuses_strengths_that_are_not_certain(tmp_path):
         assert merged_layers(tmp_path, layers, layers, init_lora_weights=name)["layers.10.fc"].any()
 
 
+@pytest.mark.parametrize("name, spelled, size", [("INT4", "i4", 3), ("UINT4", "ui4", 3), ("INT8", "i8", 6), ("FLOAT8E4M3FN", "f8E4M3FN", 6), ("FLOAT4E2M1", "f4E2M1FN", 3)])
+def test_refuses_quantised_weights(tmp_path, name, spelled, size):
+    """A model may store a weight quantised under the name of the parameter, behind which it stands dequantised."""
+    line = write_layers(tmp_path, of_one_shape("fc"), of_one_shape("fc"))
+    model = onnx.load(tmp_path / "base.onnx")
+    model.graph.initializer[0].CopyFrom(onnx.helper.make_tensor("fc.weight", getattr(onnx.TensorProto, name), (2, 3), bytes(size), raw=True))
+    onnx.save(model, tmp_path / "base.onnx")
+    process = export(*line)
+    assert process.returncode == 1, process.stderr
+    assert (f"--merge-lora: initializer 'fc.weight': 'fc.weight' of the adapter cannot be added to {spelled} [2, 3], as the model has it: "
+            "expects floating-point numbers of 16 to 64 bits; merge the adapter before the model is quantised") in process.stderr, process.stderr
+    assert not (tmp_path / "merged.onnx").exists()
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("name", ["gpt2", "llama"])
 def test_what_peft_itself_saves(tmp_path, name):

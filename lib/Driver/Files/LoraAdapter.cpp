@@ -295,11 +295,16 @@ std::string LoraAdapter::apply(const std::string &name, const std::string &type,
                                std::string &bytes) {
   const Weight &weight = weights.at(name);
   const std::optional<Type> element = floatType(type, true);
+  if (!element)
+    return "'" + name + "' of the adapter cannot be added to " + type + " " +
+           shape_text(shape) +
+           ", as the model has it: expects floating-point numbers of 16 to 64 "
+           "bits; merge the adapter before the model is quantised";
   Matrix term = termOf(weight);
   const std::vector<int64_t> turned(term.shape.rbegin(), term.shape.rend());
   const bool isTurned =
       turned.size() == 2 && shape != term.shape && shape == turned;
-  if (!element || (shape != term.shape && !isTurned))
+  if (shape != term.shape && !isTurned)
     return "'" + name + "' of the adapter is of a weight " +
            shape_text(term.shape) + ", but the model has it as " + type + " " +
            shape_text(shape);
