@@ -39,7 +39,9 @@ static LogicalResult padWithElements(NodeConversion &c, StringRef mode,
     if (!low[dim] && !high[dim])
       continue;
     if (size == 0)
-      return c.fail("the operand is empty");
+      return c.fail("dimension " + Twine(dim) +
+                    " has no elements, which mode '" + mode +
+                    "' repeats: expects one or more");
     if (!c.canCompute(size + low[dim] + high[dim]))
       return failure();
     auto indices = paddedIndices(mode, size, low[dim], high[dim]);
@@ -58,7 +60,10 @@ static std::optional<TypedAttr> padValue(NodeConversion &c) {
   DenseElementsAttr value = constantOf(c.input(2));
   if (value && value.getNumElements() == 1)
     return cast<TypedAttr>(*value.getValues<Attribute>().begin());
-  c.problem = "operand 2 must be a single constant";
+  c.problem = "operand 2 (constant_value) must be a constant of one element, "
+              "but has shape " +
+              shapesText(c.b, {c.input(2)}) +
+              (value ? "" : " and is no constant" + c.whatDecides(2));
   return std::nullopt;
 }
 
@@ -122,7 +127,9 @@ static LogicalResult pad(NodeConversion &c) {
   SmallVector<int64_t> shape(c.type(0).getShape());
   size_t count = axes ? axes->size() : rank;
   if (pads->size() != 2 * count)
-    return c.fail("two pads per dimension are needed");
+    return c.fail("operand 1 (pads) must have two numbers for each of the " +
+                  Twine(count) + (axes ? " axes" : " dimensions") +
+                  ", but has " + Twine(pads->size()));
   for (size_t i = 0; i < count; ++i) {
     int64_t dim = axes ? (*axes)[i] : i;
     low[dim] = (*pads)[i];

@@ -144,10 +144,16 @@ private:
 
   LogicalResult check() {
     StringRef direction = c.node.getString("direction", "forward");
+    if (direction != "forward" && direction != "reverse" &&
+        direction != "bidirectional")
+      return c.fail("attribute direction = '" + direction +
+                    "' must be forward, reverse or bidirectional");
     directions = direction == "bidirectional" ? 2 : 1;
     isReversed = direction == "reverse";
     if (c.type(0).getRank() != 3 || c.type(2).getRank() != 3)
-      return c.fail("the sequence and its weights must have rank 3");
+      return c.fail("operands 0 (the sequence) and 2 (the recurrent weights) "
+                    "must have rank 3, but have the shapes " +
+                    shapesText(c.b, {c.input(0), c.input(2)}));
     size = c.type(2).getShape().back();
     int64_t wide = gates * size, width = c.type(0).getDimSize(2);
     isBatchFirst = c.node.getInt("layout", 0) != 0;
@@ -160,32 +166,49 @@ private:
                     " steps is too long, since at most " +
                     Twine(kMostLoopSteps) +
                     " are supported: train on shorter sequences");
-    if (c.type(1) != typeOf({directions, wide, width}) ||
-        c.type(2) != typeOf({directions, wide, size}) ||
-        (c.has(3) && c.type(3) != typeOf({directions, 2 * wide})) ||
-        c.node.getInt("hidden_size", size) != size)
-      return c.fail("the weights do not fit the operand, hidden_size and "
-                    "direction");
-    auto state = isBatchFirst ? typeOf({batch, directions, size})
-                              : typeOf({directions, batch, size});
-    for (unsigned index : {5u, 6u})
-      if (c.has(index) && c.type(index) != state)
-        return c.fail("operand " + Twine(index) +
-                      " (an initial state) does not fit");
+    if (int64_t given = c.node.getInt("hidden_size", size); given != size)
+      return c.fail("attribute hidden_size = " + Twine(given) + " must be " +
+                    Twine(size) +
+                    ", the last dimension of operand 2 (the recurrent "
+                    "weights)");
+    SmallVector<int64_t> state{directions, batch, size};
+    if (isBatchFirst)
+      std::swap(state[0], state[1]);
+    if (failed(checkShape(1, "the input weights", {directions, wide, width})) ||
+        failed(
+            checkShape(2, "the recurrent weights", {directions, wide, size})) ||
+        failed(checkShape(3, "the biases", {directions, 2 * wide})) ||
+        failed(checkShape(5, "the initial state", state)) ||
+        failed(checkShape(6, "the initial cell", state)) ||
+        failed(checkShape(7, "the peepholes", {directions, 3 * size})))
+      return failure();
     return checkLimits();
+  }
+
+  /// Checks the shape of an operand, if there is one.
+  LogicalResult checkShape(unsigned index, StringRef what,
+                           ArrayRef<int64_t> expected) {
+    if (!c.has(index) || c.type(index).getShape() == expected)
+      return success();
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    llvm::interleaveComma(expected, stream);
+    return c.fail("operand " + Twine(index) + " (" + what +
+                  ") must have shape [" + text + "], but has " +
+                  shapesText(c.b, {c.input(index)}));
   }
 
   LogicalResult checkLimits() {
     if (c.has(4)) {
       auto lengths = c.constantInts(4);
-      if (!lengths || llvm::any_of(*lengths, [&](int64_t length) {
-            return length != steps;
-          }))
-        return c.fail("operand 4 (sequence_lens) must be the whole length");
+      if (!lengths)
+        return failure();
+      for (int64_t length : *lengths)
+        if (length != steps)
+          return c.fail("operand 4 (sequence_lens) must be " + Twine(steps) +
+                        ", the number of steps, for each sequence, but has " +
+                        Twine(length));
     }
-    if (c.has(7) && c.type(7) != typeOf({directions, 3 * size}))
-      return c.fail("operand 7 (peepholes) must have shape [directions, 3 * "
-                    "hidden_size]");
     for (StringRef name : {"clip", "activation_alpha", "activation_beta"})
       if (c.node.hasOnnxAttribute(name))
         return c.fail("attribute " + name + " is not supported");

@@ -246,11 +246,21 @@ static std::optional<SmallVector<Axis>> axesOf(NodeConversion &c) {
   std::optional<SmallVector<double>> scales;
   std::optional<SmallVector<int64_t>> sizes;
   bool hasScales = c.has(2) && c.type(2).getNumElements() > 0;
+  if (!hasScales && !c.has(3)) {
+    c.problem = "operand 2 (scales) or 3 (sizes) must be given, but both are "
+                "missing or empty";
+    return std::nullopt;
+  }
   if (hasScales ? !(scales = c.constantFloats(2))
                 : !(sizes = c.constantInts(3)))
     return std::nullopt;
-  if ((scales ? scales->size() : sizes->size()) != dims.size()) {
-    c.problem = "scales or sizes must have one element per dimension";
+  size_t given = scales ? scales->size() : sizes->size();
+  if (given != dims.size()) {
+    c.problem = "operand " + std::to_string(scales ? 2 : 3) +
+                (scales ? " (scales)" : " (sizes)") +
+                " must have one number for each of the " +
+                std::to_string(dims.size()) + " dimensions that are resized" +
+                ", but has " + std::to_string(given);
     return std::nullopt;
   }
   // Sizes that keep the aspect ratio are limits of one scale for all.

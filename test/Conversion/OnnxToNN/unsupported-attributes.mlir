@@ -17,7 +17,7 @@
 // CHECK-NEXT: Resize (opset 23) at 'aspect': attribute keep_aspect_ratio_policy = 'wider' is not supported
 // CHECK-NEXT: Resize (opset 23) at 'no_region': operand 1 (the region) must be a constant of two numbers for each dimension that is resized
 // CHECK-NEXT: Resize (opset 23) at 'rounding': attribute nearest_mode = 'even' is not supported
-// CHECK-NEXT: Resize (opset 23) at 'count': scales or sizes must have one element per dimension
+// CHECK-NEXT: Resize (opset 23) at 'count': operand 3 (sizes) must have one number for each of the 3 dimensions that are resized, but has 2
 // CHECK-NEXT: Resize (opset 23) at 'empty': the result would be empty
 // CHECK-NEXT: Resize (opset 23) at 'data': operand 3 must be an integer constant once shapes are known
 // CHECK-NEXT: DepthToSpace (opset 23) at 'depth': blocksize^2 does not divide the channels
@@ -36,11 +36,11 @@
 // CHECK-NEXT: MaxPool (opset 23) at 'flat': only one to three spatial dimensions, with attribute kernel_shape for each, are supported
 // CHECK-NEXT: RNN (opset 23) at 'clipped': attribute clip is not supported
 // CHECK-NEXT: RNN (opset 23) at 'activated': activations other than the defaults are not supported
-// CHECK-NEXT: RNN (opset 23) at 'both': the weights do not fit the operand, hidden_size and direction
-// CHECK-NEXT: RNN (opset 23) at 'lengths': operand 4 (sequence_lens) must be the whole length
-// CHECK-NEXT: RNN (opset 23) at 'state': operand 5 (an initial state) does not fit
-// CHECK-NEXT: RNN (opset 23) at 'single': the sequence and its weights must have rank 3
-// CHECK-NEXT: LSTM (opset 23) at 'peeping': operand 7 (peepholes) must have shape [directions, 3 * hidden_size]
+// CHECK-NEXT: RNN (opset 23) at 'both': operand 1 (the input weights) must have shape [2, 3, 4], but has [1, 3, 4]
+// CHECK-NEXT: RNN (opset 23) at 'lengths': operand 4 (sequence_lens) must be 2, the number of steps, for each sequence, but has 1
+// CHECK-NEXT: RNN (opset 23) at 'state': operand 5 (the initial state) must have shape [1, 6, 3], but has [1, 3, 3]
+// CHECK-NEXT: RNN (opset 23) at 'single': operands 0 (the sequence) and 2 (the recurrent weights) must have rank 3, but have the shapes [6] and [1, 3, 3]
+// CHECK-NEXT: LSTM (opset 23) at 'peeping': operand 7 (the peepholes) must have shape [1, 9], but has [1, 3, 3]
 // CHECK-NEXT: LSTM (opset 23) at 'coupled': attribute input_forget is not supported
 // CHECK-NEXT: docs/onnx-operators.md
 onnx.graph @g(%x: tensor<2x6x4xf32>, %s: tensor<6xf32>, %i: tensor<5xf32>, %image: tensor<1x2x3x4xf32>, %n: tensor<3xi64>) -> !onnx.unknown attributes {inputNames = ["x", "s", "i", "image", "n"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y"]} {

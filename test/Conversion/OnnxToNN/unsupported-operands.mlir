@@ -76,9 +76,9 @@
 // CHECK-NEXT: Split (opset 23) at 'negative_part': the parts do not add up to the dimension that is split
 // CHECK-NEXT: Split (opset 23) at 'few_outputs': operand 1 must give one size per output, of which there are 1, but gives 2
 // CHECK-NEXT: Split (opset 23) at 'many_outputs': attribute num_outputs = 3 must equal the number of outputs, which is 1
-// CHECK-NEXT: Pad (opset 23) at 'more_pads': two pads per dimension are needed
+// CHECK-NEXT: Pad (opset 23) at 'more_pads': operand 1 (pads) must have two numbers for each of the 1 dimensions, but has 4
 // CHECK-NEXT: Pad (opset 23) at 'far_pad': the pads 9223372036854775807 and 1 of dimension 0 must lie between -2^48 and 2^48
-// CHECK-NEXT: Pad (opset 23) at 'empty_pad': the operand is empty
+// CHECK-NEXT: Pad (opset 23) at 'empty_pad': dimension 0 has no elements, which mode 'edge' repeats: expects one or more
 // CHECK-NEXT: Conv (opset 23) at 'planes': operands must have one to three spatial dimensions, both as many
 // CHECK-NEXT: Conv (opset 23) at 'strides': kernel_shape, strides and dilations must be at least 1, and pads at least 0, for each spatial dimension
 // CHECK-NEXT: Conv (opset 23) at 'channels': the weights do not fit the operand's channels and the groups
@@ -100,7 +100,7 @@
 // CHECK-NEXT: Einsum (opset 23) at 'letters': a product of more than 26 dimensions is not supported
 // CHECK-NEXT: GRU (opset 23) at 'no_steps': the sequence has no steps
 // CHECK-NEXT: GRU (opset 23) at 'two_billion_steps': a sequence of 2147483648 steps is too long, since at most 65536 are supported: train on shorter sequences
-// CHECK-NEXT: RNN (opset 23) at 'flat_weights': the sequence and its weights must have rank 3
+// CHECK-NEXT: RNN (opset 23) at 'flat_weights': operands 0 (the sequence) and 2 (the recurrent weights) must have rank 3, but have the shapes [1, 6, 2] and []
 // CHECK-NEXT: Conv (opset 23) at 'deep_window': the window does not fit into the padded operand
 // CHECK-NEXT: ConvTranspose (opset 23) at 'deep_result': the result has a dimension of -5
 // CHECK-NEXT: Abs (opset 23) at 'unsigned': operand 0 must be signed, but is tensor<2xui64>

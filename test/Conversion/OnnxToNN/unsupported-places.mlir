@@ -43,7 +43,7 @@
 // CHECK-NEXT: MaxUnpool (opset 23) at 'far': index 99 is outside of the result
 // CHECK-NEXT: MaxUnpool (opset 23) at 'shaped': operand 2 (output_shape) must be no smaller than what the windows cover
 // CHECK-NEXT: MaxUnpool (opset 23) at 'nothing': the result would be empty
-// CHECK-NEXT: Pad (opset 23) at 'padding': operand 2 must be a single constant
+// CHECK-NEXT: Pad (opset 23) at 'padding': operand 2 (constant_value) must be a constant of one element, but has shape [6] and is no constant; it depends on input 'v'
 // CHECK-NEXT: CenterCropPad (opset 23) at 'crop': operand 1 must have a size for each of the axes
 // CHECK-NEXT: SwiGLU (opset 23) at 'gate': operands must have one shape
 // CHECK-NEXT: CumProd (opset 23) at 'product': a product of more than 4096 elements is not supported
