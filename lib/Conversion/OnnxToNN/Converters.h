@@ -282,6 +282,10 @@ mlir::Value reluOf(nn::TensorBuilder &b, mlir::Value x);
 void addOldOperands(onnx::NodeOp node, nn::TensorBuilder &b,
                     llvm::SmallVectorImpl<Converted> &inputs);
 
+/// Whether an operator computes with the numbers of an operand in signed
+/// integers, if they are integers.
+bool computesSigned(llvm::StringRef op, unsigned operand);
+
 /// Checks that the operands are those of the operator's specification.
 mlir::LogicalResult checkOperands(NodeConversion &c);
 

@@ -198,6 +198,21 @@ RankedTensorType gpuopt::heldTypeOf(RankedTensorType type) {
              : type;
 }
 
+/// Whether a value is a constant of up to 32 unsigned bits with a number that
+/// has no place in the signed integers of its width, in which constants are
+/// computed. In those that programs hold it in, each has one.
+static bool exceedsSigned(Value x) {
+  DenseElementsAttr constant = constantOf(x);
+  if (!constant || !constant.getElementType().isUnsignedInteger() ||
+      constant.getElementType().getIntOrFloatBitWidth() > 32 ||
+      constant.empty())
+    return false;
+  return constant.isSplat()
+             ? constant.getSplatValue<APInt>().isNegative()
+             : llvm::any_of(constant.getValues<APInt>(),
+                            [](const APInt &x) { return x.isNegative(); });
+}
+
 void gpuopt::holdConstants(onnx::NodeOp node, nn::TensorBuilder &b,
                            SmallVectorImpl<Converted> &inputs) {
   // The type of a constant says in which type these compute.
@@ -211,9 +226,26 @@ void gpuopt::holdConstants(onnx::NodeOp node, nn::TensorBuilder &b,
   auto isHeld = [&](Value x) {
     return !constantOf(x) || b.type(x).getElementType().isSignlessInteger(32);
   };
-  if (llvm::none_of(inputs, [&](const Converted &input) {
-        return llvm::any_of(input.tensors, isHeld);
-      }))
+  bool areHeld = false, hasLongUnsigned = false;
+  for (auto [index, input] : llvm::enumerate(inputs))
+    for (Value x : input.tensors) {
+      areHeld |= isHeld(x) ||
+                 (computesSigned(node.getOpType(), index) && exceedsSigned(x));
+      hasLongUnsigned |=
+          getElementTypeOrSelf(x.getType()).isUnsignedInteger(32);
+    }
+  // Only the file tells that other constants of int64 hold uint32.
+  if (!areHeld && hasLongUnsigned)
+    areHeld = llvm::any_of(llvm::zip(node.getInputs(), inputs),
+                           [&](const auto &each) {
+                             const auto &[value, input] = each;
+                             return !input.tensors.empty() &&
+                                    b.type(input.tensors.front())
+                                        .getElementType()
+                                        .isSignlessInteger(64) &&
+                                    declaredDataTypeOf(value) == 12;
+                           });
+  if (!areHeld)
     return;
   for (Converted &input : inputs)
     for (Value &x : input.tensors) {

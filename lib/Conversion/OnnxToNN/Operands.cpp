@@ -187,6 +187,17 @@ static std::string whatItLacks(NodeConversion &c, unsigned index, char letter) {
   }
 }
 
+bool gpuopt::computesSigned(StringRef op, unsigned operand) {
+  StringRef rule = operandsOf(op);
+  rule.consume_back("*");
+  if (rule.empty())
+    return false;
+  char letter = llvm::toUpper(rule[std::min<size_t>(operand, rule.size() - 1)]);
+  if (letter == 'S')
+    letter = rule.front();
+  return letter == 'N' || letter == 'C' || letter == 'I';
+}
+
 LogicalResult gpuopt::checkOperands(NodeConversion &c) {
   StringRef rule = operandsOf(c.node.getOpType());
   bool isOpen = rule.consume_back("*");
