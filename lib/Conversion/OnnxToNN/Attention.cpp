@@ -21,11 +21,13 @@ static std::optional<Value> splitHeads(NodeConversion &c, unsigned index,
   if (shape.size() == 4)
     return x;
   int64_t heads = c.node.getInt(attribute, 0);
-  if (shape.size() != 3 || heads < 1 || shape[2] % heads)
-    return (void)c.fail("operand " + Twine(index) +
-                        " must have rank 4, or rank 3 and heads (attribute " +
-                        attribute + ") that divide its last dimension"),
-           std::nullopt;
+  if (shape.size() != 3 || heads < 1 || shape[2] % heads) {
+    c.problem = ("operand " + Twine(index) +
+                 " must have rank 4, or rank 3 and heads (attribute " +
+                 attribute + ") that divide its last dimension")
+                    .str();
+    return std::nullopt;
+  }
   Value split = c.b.reshape(x, {shape[0], shape[1], heads, shape[2] / heads});
   return c.b.transpose(split, {0, 2, 1, 3});
 }
@@ -53,11 +55,12 @@ static std::optional<Window> readWindow(NodeConversion &c, int64_t queries,
   Window window{-far, far, queries, keys};
   int64_t left = c.node.getInt("left_window_size", -1),
           right = c.node.getInt("right_window_size", -1);
-  if (left < -1 || right < -1)
-    return (void)c.fail("left_window_size and right_window_size must be -1 or "
-                        "more, but are " +
-                        Twine(left) + " and " + Twine(right)),
-           std::nullopt;
+  if (left < -1 || right < -1) {
+    c.problem = "left_window_size and right_window_size must be -1 or more, "
+                "but are " +
+                std::to_string(left) + " and " + std::to_string(right);
+    return std::nullopt;
+  }
   if (left >= 0)
     window.first = std::max(past - left, -far);
   if (right >= 0)

@@ -217,22 +217,13 @@ Value gpuopt::makeInts(NodeConversion &c, ArrayRef<int64_t> numbers,
 }
 
 Value gpuopt::partOf(nn::TensorBuilder &b, Value x, int64_t axis,
-                     int64_t offset, int64_t size) {
+                     int64_t offset, int64_t size, int64_t stride) {
   SmallVector<int64_t> offsets(b.type(x).getRank(), 0), sizes(b.shape(x)),
-      ones(offsets.size(), 1);
-  offsets[axis] = offset;
-  sizes[axis] = size;
-  return b.createOrFold<nn::SliceOp>(x, offsets, sizes, ones);
-}
-
-Value gpuopt::sliceAlong(NodeConversion &c, int64_t axis, int64_t offset,
-                         int64_t size, int64_t stride) {
-  SmallVector<int64_t> offsets(c.type(0).getRank(), 0),
-      sizes(c.type(0).getShape()), strides(c.type(0).getRank(), 1);
+      strides(offsets.size(), 1);
   offsets[axis] = offset;
   sizes[axis] = size;
   strides[axis] = stride;
-  return c.b.createOrFold<nn::SliceOp>(c.input(0), offsets, sizes, strides);
+  return b.createOrFold<nn::SliceOp>(x, offsets, sizes, strides);
 }
 
 Value gpuopt::multiplyAlong(nn::TensorBuilder &b, Value x, int64_t dim,

@@ -225,13 +225,10 @@ axesOf(NodeConversion &c, unsigned operand, int64_t rank);
 /// Returns a constant vector, or a scalar.
 mlir::Value makeInts(NodeConversion &c, llvm::ArrayRef<int64_t> numbers,
                      bool isScalar = false);
-/// Returns the elements offset, offset + 1, ... of one dimension.
+/// Returns the elements offset, offset + stride, ... of one dimension, of which
+/// there are `size`.
 mlir::Value partOf(nn::TensorBuilder &b, mlir::Value x, int64_t axis,
-                   int64_t offset, int64_t size);
-/// Returns the elements offset, offset + stride, ... of one dimension of
-/// operand 0.
-mlir::Value sliceAlong(NodeConversion &c, int64_t axis, int64_t offset,
-                       int64_t size, int64_t stride = 1);
+                   int64_t offset, int64_t size, int64_t stride = 1);
 
 /// Returns elements of dimension `dim` by index, by a repetition, a slice or a
 /// gather, depending on the indices.

@@ -90,7 +90,7 @@ static Value pickRun(NodeConversion &c, int64_t axis,
   };
   if (axis == 0 && indices.getNumElements() > 1)
     markTable(c, c.input(0));
-  Value run = sliceAlong(c, axis, numbers[0], numbers.size(), stride);
+  Value run = partOf(c.b, c.input(0), axis, numbers[0], numbers.size(), stride);
   return c.b.broadcast(c.b.reshape(run, shapeBy(once)), shapeBy(indices));
 }
 
@@ -123,9 +123,9 @@ static LogicalResult pickEntries(NodeConversion &c) {
     // Entries are picked one by one, because each of these ops folds.
     SmallVector<Value> parts;
     for (const APInt &number : constant.getValues<APInt>())
-      parts.push_back(sliceAlong(c, *axis, number.getSExtValue(), 1));
+      parts.push_back(partOf(c.b, c.input(0), *axis, number.getSExtValue(), 1));
     if (parts.empty())
-      parts.push_back(sliceAlong(c, *axis, 0, 0));
+      parts.push_back(partOf(c.b, c.input(0), *axis, 0, 0));
     SmallVector<int64_t> shape(type.getShape().take_front(*axis));
     llvm::append_range(shape, c.b.shape(indices));
     llvm::append_range(shape, type.getShape().drop_front(*axis + 1));

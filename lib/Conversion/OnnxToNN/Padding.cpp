@@ -134,9 +134,10 @@ static LogicalResult pad(NodeConversion &c) {
     int64_t dim = axes ? (*axes)[i] : i;
     low[dim] = (*pads)[i];
     high[dim] = (*pads)[count + i];
-    constexpr int64_t kMost = int64_t(1) << 48; // so that sums do not overflow
-    if (low[dim] < -kMost || low[dim] > kMost || high[dim] < -kMost ||
-        high[dim] > kMost)
+    auto isTooLarge = [](int64_t pad) {
+      return pad < -kMostElements || pad > kMostElements;
+    };
+    if (isTooLarge(low[dim]) || isTooLarge(high[dim]))
       return c.fail("the pads " + Twine(low[dim]) + " and " + Twine(high[dim]) +
                     " of dimension " + Twine(dim) +
                     " must lie between -2^48 and 2^48");

@@ -127,15 +127,6 @@ static Value sortAlong(nn::TensorBuilder &b, Value x, int64_t axis,
   return b.transpose(order, toBack); // a swap undoes itself
 }
 
-static Value sliceOf(nn::TensorBuilder &b, Value x, int64_t axis,
-                     int64_t offset, int64_t size) {
-  SmallVector<int64_t> offsets(b.type(x).getRank(), 0), sizes(b.shape(x)),
-      strides(b.type(x).getRank(), 1);
-  offsets[axis] = offset;
-  sizes[axis] = size;
-  return b.createOrFold<nn::SliceOp>(x, offsets, sizes, strides);
-}
-
 //===----------------------------------------------------------------------===//
 // The operators
 //===----------------------------------------------------------------------===//
@@ -147,7 +138,7 @@ Value gpuopt::findExtreme(nn::TensorBuilder &b, Value x, int64_t axis,
   // Equal elements keep their order, so the last of the largest is the last in
   // ascending order.
   Value order = sortAlong(b, x, axis, largest != last);
-  return sliceOf(b, order, axis, last ? b.shape(x)[axis] - 1 : 0, 1);
+  return partOf(b, order, axis, last ? b.shape(x)[axis] - 1 : 0, 1);
 }
 
 template <bool largest>
@@ -185,7 +176,7 @@ static LogicalResult topK(NodeConversion &c) {
       found.push_back(search.next());
     indices = c.b.createOrFold<nn::ConcatOp>(found, *axis);
   } else {
-    indices = sliceOf(c.b, sortAlong(c.b, x, *axis, largest), *axis, 0, *count);
+    indices = partOf(c.b, sortAlong(c.b, x, *axis, largest), *axis, 0, *count);
   }
   c.outputs.push_back({{takeAlong(c.b, c.input(0), *axis, indices)}, false});
   c.outputs.push_back({{indices}, false});

@@ -13,25 +13,16 @@ using namespace gpuopt;
 /// Returns the dimensions to reduce: all if the node names none.
 static std::optional<SmallVector<int64_t>> dimsOf(NodeConversion &c) {
   int64_t rank = c.type(0).getRank();
-  auto dims = c.node.getInts("axes");
-  if (!dims && c.has(1) && !(dims = c.constantInts(1)))
+  auto dims = axesOf(c, 1, rank);
+  if (!dims && !c.problem.empty())
     return std::nullopt;
   if (!dims || dims->empty()) {
     if (c.node.getInt("noop_with_empty_axes", 0))
       return SmallVector<int64_t>();
     return llvm::to_vector(llvm::seq<int64_t>(0, rank));
   }
-  for (int64_t &dim : *dims) {
-    auto fromFront = c.axis(dim, rank);
-    if (!fromFront)
-      return std::nullopt;
-    dim = *fromFront;
-  }
   llvm::sort(*dims);
-  if (llvm::adjacent_find(*dims) == dims->end())
-    return dims;
-  c.problem = "the axes name a dimension twice";
-  return std::nullopt;
+  return dims;
 }
 
 static LogicalResult finish(NodeConversion &c, Value reduced,

@@ -239,7 +239,7 @@ static bool cropsRegion(NodeConversion &c) {
 
 /// Returns the dimensions that change. Returns nothing, and notes the problem,
 /// if the sizes or scales are missing or do not fit.
-static std::optional<SmallVector<Axis>> axesOf(NodeConversion &c) {
+static std::optional<SmallVector<Axis>> resizedAxes(NodeConversion &c) {
   RankedTensorType type = c.type(0);
   auto dims = c.node.getInts(
       "axes", llvm::to_vector(llvm::seq<int64_t>(0, type.getRank())));
@@ -377,7 +377,7 @@ static LogicalResult resize(NodeConversion &c) {
   std::optional<double> cubic;
   if (mode == "cubic")
     cubic = c.node.getFloat("cubic_coeff_a", -0.75);
-  auto axes = axesOf(c);
+  auto axes = resizedAxes(c);
   if (!axes || (mode != "nearest" && !c.hasLetters(c.type(0).getRank())))
     return failure();
   Value result = c.input(0);

@@ -524,7 +524,7 @@ static LogicalResult split(NodeConversion &c, bool toSequence) {
   SmallVector<Value> parts;
   int64_t begin = 0;
   for (int64_t size : *sizes) {
-    Value part = sliceAlong(c, *axis, begin, size);
+    Value part = partOf(c.b, c.input(0), *axis, begin, size);
     begin += size;
     if (toSequence && !c.has(1) && !c.node.getInt("keepdims", 1)) {
       SmallVector<int64_t> shape(c.b.shape(part));

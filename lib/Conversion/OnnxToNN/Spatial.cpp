@@ -77,14 +77,10 @@ static std::optional<Window> windowOf(NodeConversion &c,
   StringRef automatic = c.node.getString("auto_pad", "NOTSET");
   if (automatic == "SAME_UPPER" || automatic == "SAME_LOWER") {
     for (size_t dim = 0; dim < dims; ++dim) {
-      int64_t size = c.type(0).getDimSize(2 + dim),
-              stride = window.strides[dim];
-      int64_t covered = (llvm::divideCeil(size, stride) - 1) * stride +
-                        (kernel[dim] - 1) * window.dilations[dim] + 1;
-      int64_t total = std::max<int64_t>(covered - size, 0);
-      int64_t begin = automatic == "SAME_UPPER" ? total / 2 : total - total / 2;
-      window.pads[dim] = begin;
-      window.pads[dims + dim] = total - begin;
+      Span span{kernel[dim], window.strides[dim], 0, 0, window.dilations[dim]};
+      padToSame(span, c.type(0).getDimSize(2 + dim), automatic == "SAME_UPPER");
+      window.pads[dim] = span.low;
+      window.pads[dims + dim] = span.high;
     }
   }
   if (dims == 1) {

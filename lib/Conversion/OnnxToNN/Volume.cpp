@@ -7,20 +7,11 @@
 
 #include "Volume.h"
 
+#include "Converters.h"
+
 using namespace mlir;
 using namespace gpuopt;
 using nn::TensorBuilder;
-
-/// Returns `count` entries of a dimension from `first` on, every `stride`-th.
-static Value every(TensorBuilder &b, Value x, int64_t dim, int64_t first,
-                   int64_t count, int64_t stride) {
-  SmallVector<int64_t> shape(b.shape(x)), offsets(shape.size(), 0),
-      strides(shape.size(), 1);
-  offsets[dim] = first;
-  shape[dim] = count;
-  strides[dim] = stride;
-  return b.createOrFold<nn::SliceOp>(x, offsets, shape, strides);
-}
 
 /// Adds zeros before, after and between the planes of [batch, depth, ...].
 static Value padDepth(TensorBuilder &b, Value x, int64_t low, int64_t high,
@@ -45,7 +36,8 @@ Value gpuopt::gatherDepth(TensorBuilder &b, Value x, int64_t batch,
   int64_t count = depth.count(length);
   SmallVector<Value> taken;
   for (int64_t k = 0; k < depth.size; ++k) {
-    Value planes = every(b, volume, 1, k * depth.dilation, count, depth.stride);
+    Value planes =
+        partOf(b, volume, 1, k * depth.dilation, count, depth.stride);
     taken.push_back(b.reshape(
         planes, {batch * count, height, width, groups, channels / groups}));
   }
@@ -65,7 +57,7 @@ Value gpuopt::scatterDepth(TensorBuilder &b, Value x, int64_t batch,
   Value sum;
   for (int64_t k = 0; k < depth.size; ++k) {
     Value part =
-        every(b, split, 4, k * (channels / groups), channels / groups, 1);
+        partOf(b, split, 4, k * (channels / groups), channels / groups, 1);
     part = b.reshape(part, {batch, count, height, width, channels});
     int64_t low = k * depth.dilation,
             reached = low + (count - 1) * depth.stride + 1;
@@ -73,7 +65,7 @@ Value gpuopt::scatterDepth(TensorBuilder &b, Value x, int64_t batch,
     sum = sum ? b.add(sum, part) : part;
   }
   int64_t length = whole - depth.low - depth.high;
-  sum = every(b, sum, 1, depth.low, length, 1);
+  sum = partOf(b, sum, 1, depth.low, length, 1);
   return b.reshape(sum, {batch * length, height, width, channels});
 }
 

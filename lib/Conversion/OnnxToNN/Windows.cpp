@@ -51,8 +51,7 @@ numbersOf(NodeConversion &c, StringRef name, size_t count, int64_t least) {
   return std::nullopt;
 }
 
-/// Pads so that there are as many windows as strides, half of it at each end.
-static void padToSame(Span &span, int64_t length, bool moreAtEnd) {
+void gpuopt::padToSame(Span &span, int64_t length, bool moreAtEnd) {
   int64_t windows = llvm::divideCeil(length, span.stride);
   int64_t total = std::max<int64_t>(
       (windows - 1) * span.stride + span.covered() - length, 0);

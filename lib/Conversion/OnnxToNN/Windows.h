@@ -17,6 +17,10 @@ namespace gpuopt {
 /// would begin in the padding.
 void roundUp(Span &span, int64_t length);
 
+/// Pads so that there are as many windows as strides, half of it at each end,
+/// as auto_pad SAME_UPPER and SAME_LOWER say.
+void padToSame(Span &span, int64_t length, bool moreAtEnd);
+
 /// Averages over the windows of a pooling node that nn.avg_pool has no form
 /// for: those with dilations, or that are rounded up and count the padding.
 mlir::LogicalResult averageWindows(NodeConversion &c);
