@@ -325,7 +325,7 @@ for i, (shape, index) in enumerate([((4, 3), [[0], [-1], [0]]), ((2, 3, 4), [[[1
 for i, (index, axis) in enumerate([([0, 2, 5, -1], -1), ([[1, 3], [2, 0]], 0), ([[4, 1, 1]], 1)]):
     table = torch.eye(6, dtype=torch.double)[torch.from_numpy(np.array(index) % 6)].movedim(-1, axis) * 2 - 0.5
     add("indexing", "OneHot", [[Data(np.array(index, np.int64)), ints(6), np.array([-0.5, 1.5])]], lambda t=table: t, label=str(i), axis=axis)
-for i, (shape, k) in enumerate([((3, 5), 0), ((4, 2), -1), ((3, 3), 1)]):
+for i, (shape, k) in enumerate([((3, 5), 0), ((4, 2), -1), ((3, 3), 1), ((2, 3), 3), ((2, 3), -9)]):
     add("indexing", "EyeLike", [np.zeros(shape)], lambda e=np.eye(*shape, k): torch.from_numpy(e), label=str(i), k=k)
 for i, (shape, k) in enumerate([((4, 5), None), ((2, 5, 3), ints(1)), ((2, 2, 3, 3), ints(-1))]):
     diagonal = 0 if k is None else int(k[0])

@@ -199,6 +199,11 @@ for i, (shape, p, kernel, keywords) in enumerate([((2, 3, 5, 6), 2, (2, 3), dict
     stride = tuple(keywords.get("strides", [1] * len(kernel)))
     add("sampling", "LpPool", [shape], lambda x, p=p, k=kernel, s=stride, f=pool: f(x.abs(), p, k if len(k) > 1 else k[0], s if len(s) > 1 else s[0]), "apart", label=str(i), p=p, kernel_shape=list(kernel), **keywords)
     add("sampling", "GlobalLpPool", [shape], lambda x, p=p: x.abs().pow(p).flatten(2).sum(2).pow(1 / p).reshape(*x.shape[:2], *[1] * (x.ndim - 2)), "apart", label=str(i), p=p)
+# The slope of a norm is 0 where the norm is, which is that of a window and of a channel here.
+for p in (2, 3):
+    windows = lambda x: x.unfold(2, 2, 2).unfold(3, 2, 2)
+    add("sampling", "LpPool", [(1, 2, 4, 4)], lambda x, p=p: torch.linalg.vector_norm(windows(x), p, (-2, -1)), ("zeros", (0, 1, 4, 5)), label=f"Zero{p}", p=p, kernel_shape=[2, 2], strides=[2, 2])
+    add("sampling", "GlobalLpPool", [(1, 2, 2, 3)], lambda x, p=p: torch.linalg.vector_norm(x, p, (2, 3), keepdim=True), ("zeros", tuple(range(6))), label=f"Zero{p}", p=p)
 for i, size in enumerate([1, 3, 4]):
     # ONNX's reference goes through as many channels as the batch has images.
     add("sampling", "LRN", [(5, 5, 1, 2)], lambda x, n=size: x * (1.5 + 0.25 / n * F.pad(x.square(), (0, 0, 0, 0, (n - 1) // 2, n // 2)).unfold(1, n, 1).sum(-1)).pow(-0.75),

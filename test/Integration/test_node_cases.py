@@ -5,11 +5,13 @@ import re
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from onnx import TensorProto, helper
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
-from onnx_node_cases import collect, compare, convert
+from onnx_node_cases import Case, collect, compare, convert
 from training import FULL
 
 # By opset: one program each.
@@ -28,4 +30,21 @@ def test_values(opset, tmp_path):
     assert cases
     unconverted = {case.name: case.problem for case in cases if not convert(case, tmp_path)}
     assert not unconverted
+    assert not compare(cases, tmp_path)
+
+
+def test_ties_of_dynamic_quantisation(tmp_path):
+    """The scale is 1 and, of the second operand, 2 ** -3, so that the quotients are exact: ties go to the even number,
+    also at the zero point, which is 127.5 before it is rounded."""
+    cases = []
+    for numbers, scale, zero in [([0, 255, 0.5, 1.5, 2.5, 253.5, 254.5], 1, 0), ([-15.9375, 15.9375, 0.0625, 0.1875, -0.0625, -0.1875], 0.125, 128)]:
+        x = np.array(numbers, np.float32)
+        y = np.clip(np.rint(x / np.float32(scale)) + zero, 0, 255).astype(np.uint8)
+        value = lambda name, kind, shape: helper.make_tensor_value_info(name, kind, shape)
+        graph = helper.make_graph(
+            [helper.make_node("DynamicQuantizeLinear", ["x"], ["y", "scale", "zero"])], "ties", [value("x", TensorProto.FLOAT, x.shape)],
+            [value("y", TensorProto.UINT8, x.shape), value("scale", TensorProto.FLOAT, []), value("zero", TensorProto.UINT8, [])])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 11)], ir_version=8)
+        cases.append(Case(f"scale {scale}", 0, 0, model, [x], [y, np.float32(scale), np.uint8(zero)]))
+    assert all(convert(case, tmp_path) for case in cases), [case.problem for case in cases]
     assert not compare(cases, tmp_path)

@@ -112,7 +112,7 @@ onnx.graph @halves(%x: tensor<4xf16>) -> (!onnx.unknown) attributes {inputNames 
 
 // -----
 
-// The slope of a norm is 0 where the norm is.
+// The slope of a norm, and of a standard deviation, is 0 where these are.
 // CHECK-LABEL: func.func @forward
 // CHECK: %[[IS_ZERO:.*]] = arith.cmpf oeq, %[[SUM:.*]], %[[ZERO:.*]] : tensor<1x1x3x3xf32>
 // CHECK: %[[SAFE:.*]] = arith.select %[[IS_ZERO]], %{{.*}}, %[[SUM]]
@@ -121,8 +121,13 @@ onnx.graph @halves(%x: tensor<4xf16>) -> (!onnx.unknown) attributes {inputNames 
 // CHECK: math.powf
 // CHECK: %[[CUBE_ROOT:.*]] = math.powf
 // CHECK: arith.select %{{.*}}, %{{.*}}, %[[CUBE_ROOT]] : tensor<1x1x1x1xi1>, tensor<1x1x1x1xf32>
-onnx.graph @norms(%x: tensor<1x1x4x4xf32>) -> (!onnx.unknown, !onnx.unknown) attributes {inputNames = ["x"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y", "z"]} {
+// CHECK: %[[IS_EQUAL:.*]] = arith.cmpf oeq, %[[VARIANCE:.*]], %[[NONE:.*]] : tensor<1x1x1x1xf32>
+// CHECK: %[[SAFE_VARIANCE:.*]] = arith.select %[[IS_EQUAL]], %{{.*}}, %[[VARIANCE]]
+// CHECK: %[[DEVIATION:.*]] = math.sqrt %[[SAFE_VARIANCE]]
+// CHECK: arith.select %[[IS_EQUAL]], %[[NONE]], %[[DEVIATION]]
+onnx.graph @norms(%x: tensor<1x1x4x4xf32>) -> (!onnx.unknown, !onnx.unknown, !onnx.unknown) attributes {inputNames = ["x"], opsets = {ai.onnx = 23 : i64}, outputNames = ["y", "z", "n"]} {
   %y = onnx.node "LpPool"(%x) {kernel_shape = array<i64: 2, 2>} : (tensor<1x1x4x4xf32>) -> !onnx.unknown
   %z = onnx.node "GlobalLpPool"(%x) {p = 3} : (tensor<1x1x4x4xf32>) -> !onnx.unknown
-  onnx.return %y, %z : !onnx.unknown, !onnx.unknown
+  %n = onnx.node "MeanVarianceNormalization"(%x) : (tensor<1x1x4x4xf32>) -> !onnx.unknown
+  onnx.return %y, %z, %n : !onnx.unknown, !onnx.unknown, !onnx.unknown
 }
