@@ -102,6 +102,7 @@ static LogicalResult gemm(NodeConversion &c) {
 
 ArrayRef<OperatorEntry> gpuopt::contractionOperators() {
   static const OperatorEntry entries[] = {
-      {"Gemm", gemm}, {"MatMul", matMul, "floating-point operands"}};
+      {"Gemm", gemm, "floating-point operands"},
+      {"MatMul", matMul, "floating-point operands"}};
   return entries;
 }

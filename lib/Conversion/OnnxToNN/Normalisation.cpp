@@ -256,11 +256,13 @@ static LogicalResult dropout(NodeConversion &c) {
 ArrayRef<OperatorEntry> gpuopt::normalisationOperators() {
   static const OperatorEntry entries[] = {
       {"BatchNormalization", batchNorm,
-       "in training form unless --batch-norm=frozen"},
+       "in training form unless --batch-norm=frozen, which loops and branches "
+       "need"},
       {"Dropout", dropout, "ratio and training_mode are constants"},
       {"GroupNormalization", groupNorm},
       {"InstanceNormalization", instanceNorm},
-      {"LayerNormalization", layerNorm},
+      {"LayerNormalization", layerNorm,
+       "scale and bias have exactly the shape of the normalised dimensions"},
       {"LogSoftmax", softmax<nn::LogSoftmaxOp>},
       {"LpNormalization", lpNorm},
       {"MeanVarianceNormalization", meanVarianceNorm},

@@ -204,7 +204,7 @@ ArrayRef<OperatorEntry> gpuopt::rankOperators() {
   static const OperatorEntry entries[] = {
       {"ArgMax", argExtreme<true>, nan},
       {"ArgMin", argExtreme<false>, nan},
-      {"Hardmax", hardmax},
+      {"Hardmax", hardmax, "from opset 13 on"},
       {"TopK", topK, "constant k; NaN counts as infinite"}};
   return entries;
 }

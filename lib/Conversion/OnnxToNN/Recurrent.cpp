@@ -378,7 +378,9 @@ ArrayRef<OperatorEntry> gpuopt::recurrentOperators() {
       "at most 65536 steps; default activations, no clip, whole sequences";
   static const OperatorEntry entries[] = {
       {"GRU", gru, limits},
-      {"LSTM", lstm, limits},
+      {"LSTM", lstm,
+       "at most 65536 steps; default activations, no clip, no coupled gates, "
+       "whole sequences"},
       {"RNN", rnn,
        "at most 65536 steps; Tanh or Relu, no clip, whole sequences"}};
   return entries;

@@ -177,18 +177,19 @@ static LogicalResult reduceLogSumExp(NodeConversion &c) {
 
 ArrayRef<OperatorEntry> gpuopt::reductionOperators() {
   using Kind = nn::ReductionKind;
-  static const char integers[] = "integers up to 2^53";
+  static const char integers[] = "integers up to 2^53",
+                    floats[] = "floating-point operands";
   static const OperatorEntry entries[] = {
-      {"ReduceL1", reduceL1},
-      {"ReduceL2", reduceL2},
-      {"ReduceLogSum", reduceLogSum},
-      {"ReduceLogSumExp", reduceLogSumExp},
+      {"ReduceL1", reduceL1, floats},
+      {"ReduceL2", reduceL2, floats},
+      {"ReduceLogSum", reduceLogSum, floats},
+      {"ReduceLogSumExp", reduceLogSumExp, floats},
       {"ReduceMax", reducePlainly<Kind::Max>, integers},
-      {"ReduceMean", reduceMean},
+      {"ReduceMean", reduceMean, floats},
       {"ReduceMin", reducePlainly<Kind::Min>, integers},
       {"ReduceProd", reducePlainly<Kind::Prod>,
        "integer operands are constants"},
       {"ReduceSum", reducePlainly<Kind::Sum>, integers},
-      {"ReduceSumSquare", reduceSumSquare}};
+      {"ReduceSumSquare", reduceSumSquare, floats}};
   return entries;
 }

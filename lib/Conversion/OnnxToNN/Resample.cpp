@@ -490,7 +490,8 @@ ArrayRef<OperatorEntry> gpuopt::resampleOperators() {
   static const OperatorEntry entries[] = {
       {"DepthToSpace", depthToSpace},
       {"Resize", resize,
-       "constant scales, sizes and regions; tf_crop_and_resize of linear and "
+       "floating-point operands, constant scales, sizes and regions; "
+       "tf_crop_and_resize of linear and "
        "cubic alone"},
       {"SpaceToDepth", spaceToDepth},
       {"Upsample", resize, "as Resize, up to opset 9"}};

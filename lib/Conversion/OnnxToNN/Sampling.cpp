@@ -257,6 +257,7 @@ static LogicalResult affineGrid(NodeConversion &c) {
 ArrayRef<OperatorEntry> gpuopt::samplingOperators() {
   static const OperatorEntry entries[] = {
       {"AffineGrid", affineGrid, "constant size"},
-      {"GridSample", gridSample, "up to 1024 elements read for each result"}};
+      {"GridSample", gridSample,
+       "floating-point operands, up to 1024 elements read for each result"}};
   return entries;
 }

@@ -355,7 +355,7 @@ static LogicalResult maxUnpool(NodeConversion &c) {
 
 ArrayRef<OperatorEntry> gpuopt::poolOperators() {
   static const OperatorEntry entries[] = {
-      {"Col2Im", col2Im, "constant shapes"},
+      {"Col2Im", col2Im, "floating-point operands, constant shapes"},
       {"GlobalLpPool", globalLpPool},
       {"LRN", localResponseNorm, "windows of up to 256 channels"},
       {"LpPool", lpPool, "windows of up to 256 in a dimension"},
