@@ -161,8 +161,15 @@ def _object_cache() -> list[str]:
     finds. Without a folder of the user's, none are shared."""
     for variable, below in (("XDG_CACHE_HOME", "gpuopt"), ("HOME", ".cache/gpuopt")):
         if os.path.isabs(folder := os.environ.get(variable, "")):
-            return [f"-DGPUOPT_OBJECT_CACHE={Path(folder) / below / 'objects'}"]
+            objects = Path(folder) / below / "objects"
+            _check_path(objects, "set XDG_CACHE_HOME to a folder whose path has none")
+            return [f"-DGPUOPT_OBJECT_CACHE={objects}"]
     return []
+
+
+def _check_path(path: Path, remedy: str) -> None:
+    if ";" in str(path):
+        raise DriverError(f"the path '{path}' has a semicolon, at which CMake splits paths: {remedy}")
 
 
 def _cpu_quota(groups: Path = Path("/proc/self/cgroup"), root: Path = Path("/sys/fs/cgroup")) -> float:
@@ -221,14 +228,14 @@ def open_library(program: Path, options: Sequence[str] = ()) -> Library:
 def _build(program: Path, options: Sequence[str], use: Callable[[Path], Any]) -> Any:
     """Returns what ``use`` makes of the library while no other process builds."""
     program = program.resolve()  # CMake keeps the path, and a link to the folder may go
-    if ";" in str(program):
-        raise DriverError(f"the path '{program}' has a semicolon, at which CMake splits paths: move the program to another folder")
+    _check_path(program, "move the program to another folder")
+    objects = _object_cache()
     build = program / _BUILD_FOLDER
     build.mkdir(exist_ok=True)
     with open(build / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # two processes must not build at once
         _forget_other_folder(program, build)
-        _execute(["cmake", "-S", program, "-B", build, "-DBUILD_SHARED_LIBS=ON", *_object_cache(), *options])
+        _execute(["cmake", "-S", program, "-B", build, "-DBUILD_SHARED_LIBS=ON", *objects, *options])
         _execute(["cmake", "--build", build, "--target", "program", "--parallel", str(_cores())])
         return use(_under_own_name(build / _LIBRARY))
 

@@ -300,6 +300,10 @@ def test_a_folder_may_be_moved_and_copied(forward_folder, tmp_path, monkeypatch)
     moved.rename(tmp_path / "a;b")
     with pytest.raises(gpuopt.DriverError, match="a;b' has a semicolon, at which CMake splits paths: move the program to another folder"):
         gpuopt.load(tmp_path / "a;b")
+    (tmp_path / "a;b").rename(moved)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "c;d"))
+    with pytest.raises(gpuopt.DriverError, match="c;d/gpuopt/objects' has a semicolon, at which CMake splits paths: set XDG_CACHE_HOME"):
+        gpuopt.load(moved)
 
 
 def negated(array):

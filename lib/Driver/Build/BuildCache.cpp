@@ -53,6 +53,21 @@ std::string gpuopt::buildCacheFolder(StringRef outputDir) {
   return joinPath(outputDir, "build");
 }
 
+Error gpuopt::checkBuildPaths(StringRef folder, StringRef cache) {
+  for (auto [path, remedy] :
+       {std::pair(cache, "set XDG_CACHE_HOME, where programs are built, to a "
+                         "folder whose path has none"),
+        {folder, "choose another output folder"}}) {
+    SmallString<256> absolute(path);
+    if (sys::fs::make_absolute(absolute) || !absolute.str().contains(';'))
+      continue;
+    return createStringError(
+        "the path '" + absolute +
+        "' has a semicolon, at which CMake splits paths: " + remedy);
+  }
+  return Error::success();
+}
+
 /// Runs a command, writes its output to `log`, and returns its exit status.
 static Expected<int> execute(ArrayRef<std::string> command, StringRef log) {
   auto program = sys::findProgramByName(command[0]);
@@ -126,6 +141,8 @@ Expected<std::string> gpuopt::buildProgram(StringRef folder,
                                            const TargetInfo &target,
                                            StringRef cache,
                                            const Executable &executable) {
+  if (Error error = checkBuildPaths(folder, cache))
+    return std::move(error);
   BuildMachine machine = BuildMachine::find(target, executable.readsParquet);
   std::string kept =
       joinPath(cache, buildKey(folder, target, machine) +

@@ -19,6 +19,11 @@ namespace gpuopt {
 /// `outputDir`.
 std::string buildCacheFolder(llvm::StringRef outputDir);
 
+/// Fails if CMake cannot build in the folder of a program or of the cache,
+/// since the absolute path has a semicolon, at which CMake splits paths.
+/// Commands that build call it before they compile, which may take long.
+llvm::Error checkBuildPaths(llvm::StringRef folder, llvm::StringRef cache);
+
 /// An executable that a program builds.
 struct Executable {
   llvm::StringRef name;      ///< The name of its file.

@@ -66,6 +66,9 @@ static std::vector<std::string> namesOfTrained(const DriverOptions &options) {
 int gpuopt::predictModel(const DriverOptions &options) {
   if (llvm::Error error = expectGpu(*options.target))
     return failure(std::move(error));
+  const std::string cache = buildCacheFolder(options.outputDir);
+  if (llvm::Error error = checkBuildPaths(options.outputDir, cache))
+    return failure(std::move(error));
   if (std::string why = whyNoResults(options); !why.empty())
     return failure(why);
   // The predictor takes the place of this program, and locks the folder itself.
@@ -85,10 +88,10 @@ int gpuopt::predictModel(const DriverOptions &options) {
       sys::fs::remove(options.outputDir); // unless something is in it
     return status;
   }
-  auto executable = buildProgram(
-      program, *options.target, buildCacheFolder(options.outputDir),
-      {kPredictorExecutable, "the predictor", namesParquet(options.data),
-       options.emission.settings.quiet});
+  auto executable = buildProgram(program, *options.target, cache,
+                                 {kPredictorExecutable, "the predictor",
+                                  namesParquet(options.data),
+                                  options.emission.settings.quiet});
   if (!executable)
     return failure(executable.takeError());
   std::vector<std::string> command{*executable};

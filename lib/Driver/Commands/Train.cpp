@@ -122,9 +122,13 @@ static Error checkProgramsPlace(const ResultsFolder &folder) {
 }
 
 int gpuopt::trainModel(const DriverOptions &options) {
-  if (!options.compileTo)
+  const std::string cache = buildCacheFolder(options.outputDir);
+  if (!options.compileTo) {
     if (llvm::Error error = expectGpu(*options.target))
       return failure(std::move(error));
+    if (llvm::Error error = checkBuildPaths(options.outputDir, cache))
+      return failure(std::move(error));
+  }
   DriverOptions compile = options;
   compile.resultsDir = options.outputDir;
   TrainingSettings &settings = compile.emission.settings;
@@ -145,7 +149,7 @@ int gpuopt::trainModel(const DriverOptions &options) {
   if (Error error = checkProgramsPlace(folder))
     return failure(std::move(error));
   auto executable = buildProgram(
-      folder.program(), *options.target, buildCacheFolder(options.outputDir),
+      folder.program(), *options.target, cache,
       {kTrainerExecutable, "the trainer",
        namesParquet(options.data) || namesParquet(options.evalData),
        settings.quiet});
