@@ -9,6 +9,8 @@ import math
 import os
 import shutil
 import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any, Callable, Sequence
 
@@ -219,13 +221,14 @@ def build_library(program: Path, options: Sequence[str] = ()) -> Path:
     return _build(program, options, lambda library: library)
 
 
-def open_library(program: Path, options: Sequence[str] = ()) -> Library:
+def open_library(program: Path, options: Sequence[str] = (), quiet: bool = False) -> Library:
     """Builds a library as build_library does, and loads it before another process
-    that builds other contents may remove it."""
-    return _build(program, options, Library)
+    that builds other contents may remove it. Unless it is quiet, says so where
+    there is something to compile."""
+    return _build(program, options, Library, quiet)
 
 
-def _build(program: Path, options: Sequence[str], use: Callable[[Path], Any]) -> Any:
+def _build(program: Path, options: Sequence[str], use: Callable[[Path], Any], quiet: bool = True) -> Any:
     """Returns what ``use`` makes of the library while no other process builds."""
     program = program.resolve()  # CMake keeps the path, and a link to the folder may go
     _check_path(program, "move the program to another folder")
@@ -235,9 +238,24 @@ def _build(program: Path, options: Sequence[str], use: Callable[[Path], Any]) ->
     with open(build / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # two processes must not build at once
         _forget_other_folder(program, build)
+        tells = not quiet and _is_old(build / _LIBRARY, program)
+        begin = time.monotonic()
+        if tells:
+            print(f"building the program's library in {build}", file=sys.stderr, flush=True)
         _execute(["cmake", "-S", program, "-B", build, "-DBUILD_SHARED_LIBS=ON", *objects, *options])
         _execute(["cmake", "--build", build, "--target", "program", "--parallel", str(_cores())])
+        if tells:
+            print(f"built in {time.monotonic() - begin:.0f} s", file=sys.stderr, flush=True)
         return use(_under_own_name(build / _LIBRARY))
+
+
+def _is_old(library: Path, program: Path) -> bool:
+    """Whether a library is not there, or older than a source file of its program."""
+    if not library.exists():
+        return True
+    built = library.stat().st_mtime_ns
+    sources = (path for path in (*program.glob("*"), *program.glob("gpuopt/**/*")) if path.suffix in (".cpp", ".cu", ".h"))
+    return any(path.stat().st_mtime_ns > built for path in sources)
 
 
 def _forget_other_folder(program: Path, build: Path) -> None:

@@ -50,10 +50,10 @@ class LastStep:
 
 def load(
     folder: str | os.PathLike, *, weights: str | os.PathLike | None = None, device: int = 0, num_threads: int = 0,
-    cmake_options: Sequence[str] = (), **settings: Any,
+    cmake_options: Sequence[str] = (), quiet: bool = False, **settings: Any,
 ) -> Program:
     """Makes a compiled program ready to be called, and builds its library first
-    if that is not done yet.
+    if that is not done yet, which may take a minute.
 
     Args:
       folder: what ``compile`` has written, or the results of ``train``, whose
@@ -64,6 +64,7 @@ def load(
       device: the number of the GPU, of a CUDA program.
       num_threads: of a program of target host; 0: as many as there are cores.
       cmake_options: what CMake is given, as ``["-DCMAKE_CXX_COMPILER=clang++"]``.
+      quiet: whether ``sys.stderr`` is not told that the library is built.
       settings: the trainer's flags that concern its step: ``learning_rate``,
         ``max_steps``, ``seed``, ``max_grad_norm``, ... (docs/settings.md).
 
@@ -75,7 +76,7 @@ def load(
     """
     program = program_folder(folder)
     weights = _first_weights(Path(folder), program) if weights is None else weights_file(weights)
-    return Program(open_library(program, cmake_options), weights, device, num_threads, settings)
+    return Program(open_library(program, cmake_options, quiet), weights, device, num_threads, settings)
 
 
 def _first_weights(folder: Path, program: Path) -> Path:

@@ -3,6 +3,7 @@
 import copy
 import ctypes
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -289,14 +290,20 @@ def test_a_program_that_was_compiled_again_is_the_new_one(model, tmp_path):
     assert len(list((tmp_path / "program" / "build-library").glob("libprogram-*"))) == 1
 
 
-def test_a_folder_may_be_moved_and_copied(forward_folder, tmp_path, monkeypatch):
-    """CMake goes on with a build in the folder alone in which it began."""
+def test_a_folder_may_be_moved_and_copied(forward_folder, tmp_path, monkeypatch, capsys):
+    """CMake goes on with a build in the folder alone in which it began. What is built is told, once."""
     monkeypatch.delenv("CMAKE_CXX_COMPILER_LAUNCHER", raising=False)  # ccache knows no $ in paths
     shutil.copytree(forward_folder, tmp_path / "copy")
     moved = tmp_path / "with a $name"  # which options of linkers would change
     (tmp_path / "copy").rename(moved)
     with gpuopt.load(moved, cmake_options=QUICK) as program:
         assert program.batch_size == BATCH
+    told = capsys.readouterr().err
+    assert re.fullmatch(rf"building the program's library in {re.escape(str(moved))}/build-library\nbuilt in \d+ s\n", told), told
+    gpuopt.load(moved, cmake_options=QUICK).close()
+    (moved / "library.cpp").touch()
+    gpuopt.load(moved, cmake_options=QUICK, quiet=True).close()
+    assert capsys.readouterr().err == ""
     moved.rename(tmp_path / "a;b")
     with pytest.raises(gpuopt.DriverError, match="a;b' has a semicolon, at which CMake splits paths: move the program to another folder"):
         gpuopt.load(tmp_path / "a;b")
