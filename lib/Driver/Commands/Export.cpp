@@ -13,6 +13,7 @@
 #include "Files/OtherFormats.h"
 #include "Files/SourceModel.h"
 #include "Files/TrainedModel.h"
+#include "Flags/Notes.h"
 #include "gpuopt/Driver/Driver.h"
 #include "gpuopt/Import/Onnx/ImportOnnx.h"
 #include "gpuopt/Import/Onnx/ReplaceWeights.h"
@@ -89,6 +90,7 @@ public:
             [&](ArrayRef<std::string> names) { return matchNames(names); })))
       return 1;
     warnOfUnused();
+    printNotes();
     llvm::outs() << "wrote " << options.file << ": " << model;
     if (!isModel)
       llvm::outs() << " with " << used.size() << " tensors of " << file;

@@ -10,9 +10,12 @@
 #include "Files/JoinPath.h"
 #include "Files/ResultsLock.h"
 #include "Files/RunFiles.h"
+#include "gpuopt/device/loss_text.h"
+#include "gpuopt/settings/metric_names.h"
 #include "gpuopt/trainer/checkpoints/checkpoint_names.h"
 #include "gpuopt/trainer/folder_marks.h"
 #include "llvm/ADT/STLExtras.h"
+#include <cmath>
 
 using namespace llvm;
 using namespace gpuopt;
@@ -65,15 +68,23 @@ std::string gpuopt::whyNoWeights(StringRef folder, bool averages) {
   return text;
 }
 
-std::string gpuopt::describeLaterCheckpoint(StringRef run,
-                                            const TrainedWeights &weights,
-                                            bool averages) {
-  const char *file = averages ? kAveragesFile : kModelFile;
+/// Returns the finished checkpoints of a run that have a file, the first step
+/// first.
+static std::vector<CheckpointFolder> checkpointsWith(StringRef file,
+                                                     StringRef run) {
   std::vector<CheckpointFolder> checkpoints =
       finished_checkpoints_in(run.str());
   llvm::erase_if(checkpoints, [&](const CheckpointFolder &checkpoint) {
     return !hasFile(checkpoint.path, file);
   });
+  return checkpoints;
+}
+
+std::string gpuopt::describeLaterCheckpoint(StringRef run,
+                                            const TrainedWeights &weights,
+                                            bool averages) {
+  const char *file = averages ? kAveragesFile : kModelFile;
+  std::vector<CheckpointFolder> checkpoints = checkpointsWith(file, run);
   std::optional<int64_t> step = weights.step();
   if (!step || checkpoints.empty() || checkpoints.back().step <= *step)
     return "";
@@ -83,6 +94,72 @@ std::string gpuopt::describeLaterCheckpoint(StringRef run,
          checkpoints.back().path +
          "' in place of the run for the weights of step " +
          std::to_string(checkpoints.back().step);
+}
+
+/// Returns the metric by which a checkpoint's run compares validations.
+static std::string metricOf(const CheckpointFolder &checkpoint) {
+  Expected<json::Value> value =
+      readJson(joinPath(checkpoint.path, kRunStateFile));
+  if (!value)
+    consumeError(value.takeError());
+  const json::Object *state = value ? value->getAsObject() : nullptr,
+                     *settings = state ? state->getObject("settings") : nullptr;
+  std::optional<StringRef> metric =
+      settings ? settings->getString("metric-for-best-model") : std::nullopt;
+  return metric.value_or(kLossMetric).str();
+}
+
+/// Returns what validations measured, by their steps.
+static std::map<int64_t, double> validationsOf(const RunMetrics &metrics,
+                                               const std::string &metric) {
+  std::map<int64_t, double> validations;
+  auto measured = metrics.evalMetrics.find(metric);
+  ArrayRef<AtStep> values;
+  if (metric == kLossMetric)
+    values = metrics.evaluations;
+  else if (measured != metrics.evalMetrics.end())
+    values = measured->second;
+  for (const AtStep &each : values)
+    validations[int64_t(each.step)] = each.value;
+  return validations;
+}
+
+std::string gpuopt::describeBetterCheckpoint(StringRef run,
+                                             const TrainedWeights &weights,
+                                             bool averages) {
+  const char *file = averages ? kAveragesFile : kModelFile;
+  std::vector<CheckpointFolder> checkpoints = checkpointsWith(file, run);
+  std::optional<int64_t> step = weights.step();
+  Expected<RunMetrics> metrics = readMetrics(run);
+  if (!metrics)
+    consumeError(metrics.takeError());
+  if (!step || !metrics || checkpoints.empty())
+    return "";
+  std::string metric = metricOf(checkpoints.back());
+  std::map<int64_t, double> validations = validationsOf(*metrics, metric);
+  auto last = validations.find(*step);
+  if (last == validations.end())
+    return "";
+  double best = last->second;
+  const CheckpointFolder *better = nullptr;
+  for (const CheckpointFolder &checkpoint : checkpoints) {
+    auto found = validations.find(checkpoint.step);
+    if (found == validations.end() || checkpoint.step >= *step)
+      continue;
+    double value = found->second;
+    if (std::isnan(best) ||
+        (is_greater_better(metric) ? value > best : value < best)) {
+      best = value;
+      better = &checkpoint;
+    }
+  }
+  if (!better || std::isnan(best))
+    return "";
+  return "'" + joinPath(run, file) + "' has the weights of the last step, " +
+         std::to_string(*step) + ", which validated with " + metric + " " +
+         loss_text(last->second) + ", but those of '" + better->path +
+         "' did with " + loss_text(best) +
+         ": give that folder in place of the run for them";
 }
 
 std::string gpuopt::describeOtherAverages(StringRef run,

@@ -26,6 +26,14 @@ std::string describeLaterCheckpoint(llvm::StringRef run,
                                     const TrainedWeights &weights,
                                     bool averages);
 
+/// Says which checkpoint of a run has weights that validated best, if those of
+/// the run, which are of its last step, did not. What is better is told by the
+/// metric of --metric-for-best-model. Empty if the weights are the best that
+/// are kept, or if the run's files do not tell.
+std::string describeBetterCheckpoint(llvm::StringRef run,
+                                     const TrainedWeights &weights,
+                                     bool averages);
+
 /// Says that the averages of a run are of another step than its weights: those
 /// of a later run, which kept none, stand beside them. Empty if they are not,
 /// or if one of both does not tell its step.

@@ -9,6 +9,7 @@
 
 #include "Files/MissingWeights.h"
 #include "Files/ModelHash.h"
+#include "Flags/Notes.h"
 #include "gpuopt/trainer/checkpoints/model_hash.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -22,8 +23,13 @@ std::string gpuopt::loadTrained(const TrainedModel &trained,
     return problem;
   llvm::StringRef run = llvm::sys::path::parent_path(trained.weights);
   std::string other;
-  if (!trained.namesWeights)
+  if (!trained.namesWeights) {
     other = describeLaterCheckpoint(run, weights, trained.averages);
+    if (std::string better =
+            describeBetterCheckpoint(run, weights, trained.averages);
+        other.empty() && !better.empty())
+      addNote(better);
+  }
   if (other.empty() && trained.averages)
     other = describeOtherAverages(run, weights);
   if (!other.empty())

@@ -27,7 +27,8 @@ struct TrainedModel {
   std::string remedy;    ///< How another model is named, for an error.
 };
 
-/// Loads the weights, and warns if their run has a checkpoint of a later step.
+/// Loads the weights. Warns if their run has a checkpoint of a later step, and
+/// notes if it has an earlier one that validated better.
 /// If the model was found beside them, `graphHash` is called for the hash of
 /// its graph, which must be that of the graph that was trained. Returns what is
 /// wrong; empty if nothing is.
