@@ -132,6 +132,18 @@ static std::string calibratedDevice(const TargetInfo &target,
   return file;
 }
 
+/// Says that the times of a plan are those of the built-in processor, and how
+/// it gets those of this machine. A plan does not take them by itself, as the
+/// program may be for another machine.
+static void tellModelProcessor(const TargetInfo &target) {
+  std::optional<std::string> measured = calibratedFileFor(target);
+  bool isMeasured = measured && sys::fs::exists(*measured);
+  addNote("device: host, a model of a processor, not this machine's; " +
+          (isMeasured ? "--device='" + *measured +
+                            "' is what gpuopt calibrate has measured here"
+                      : "gpuopt calibrate measures this one, for --device"));
+}
+
 /// Returns the value of --device or, without it, the device that the measured
 /// times are of, or the one that was measured here.
 static std::string chooseDevice(const TargetInfo &target,
@@ -140,7 +152,11 @@ static std::string chooseDevice(const TargetInfo &target,
     return deviceName;
   const DeviceModel *gpu = costs ? findBuiltinGpu(costs->device) : nullptr;
   std::string usual = !target.is_cuda ? "host" : gpu ? gpu->name : kDefaultGpu;
-  return runsHere() ? calibratedDevice(target, usual) : usual;
+  if (runsHere())
+    return calibratedDevice(target, usual);
+  if (planCommand() && !target.is_cuda && !costs)
+    tellModelProcessor(target);
+  return usual;
 }
 
 /// Fails if the measured times are of another target than the device, and warns
