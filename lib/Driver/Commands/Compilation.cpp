@@ -74,7 +74,9 @@ Compilation::Compilation(const DriverOptions &options, bool isQuiet)
     llvm::raw_string_ostream stream(text);
     printDiagnostic(diagnostic, graphName, this->options.model, stream);
     diagnostics += text;
-    if (!this->isQuiet)
+    bool isNote = diagnostic.getSeverity() == DiagnosticSeverity::Remark ||
+                  diagnostic.getSeverity() == DiagnosticSeverity::Note;
+    if (!this->isQuiet && !(isNote && this->options.emission.settings.quiet))
       llvm::errs() << text;
     return success();
   });

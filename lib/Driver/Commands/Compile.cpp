@@ -61,7 +61,7 @@ static llvm::Error writeProgram(const DriverOptions &options, ModuleOp module,
 static int compileTo(const DriverOptions &options, Compilation &compilation) {
   if (failed(compilation.runTo(*options.compileTo)))
     return compilation.exitStatus();
-  printNotes();
+  printNotes(options.emission.settings.quiet);
   compilation.getModule().print(llvm::outs());
   return 0;
 }
@@ -276,7 +276,7 @@ int gpuopt::compileModel(const DriverOptions &options) {
   plan = completePlan(plan, options, choices);
   if (llvm::Error error = writeProgram(options, module, *files))
     return failure(std::move(error));
-  printNotes();
+  printNotes(options.emission.settings.quiet);
   if (options.tellsNextSteps) {
     printPlan(options, compilation, repeats);
     printNextSteps(options, module, llvm::outs());

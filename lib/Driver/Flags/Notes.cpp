@@ -33,8 +33,9 @@ std::string gpuopt::noteOn(StringRef subject) {
   return "";
 }
 
-void gpuopt::printNotes() {
-  for (const std::string &note : keptNotes())
-    errs() << "gpuopt: " << note << "\n";
+void gpuopt::printNotes(bool isQuiet) {
+  for (StringRef note : keptNotes())
+    if (!isQuiet || note.starts_with("warning: "))
+      errs() << "gpuopt: " << note << "\n";
   keptNotes().clear();
 }

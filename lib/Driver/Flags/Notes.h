@@ -25,8 +25,9 @@ void noteReplaced(llvm::StringRef flag, llvm::StringRef earlier,
 /// nothing if there is none.
 std::string noteOn(llvm::StringRef subject);
 
-/// Prints each note as "gpuopt: TEXT", once.
-void printNotes();
+/// Prints each note as "gpuopt: TEXT", once; if `isQuiet`, as with --quiet,
+/// only those that begin with "warning: ".
+void printNotes(bool isQuiet = false);
 
 } // namespace gpuopt
 
