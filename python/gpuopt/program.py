@@ -45,7 +45,7 @@ class LastStep:
     loss: float
     learning_rate: float
     grad_norm: float  # before clipping
-    loss_scale: float  # 0 if the program has none
+    loss_scale: float  # 1 if the program has none
 
 
 def load(

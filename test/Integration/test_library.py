@@ -182,6 +182,7 @@ def test_python_has_the_losses_of_torch(folder):
             optimizer.step()
         last = program.last_step()
         assert last.steps == 2 * STEPS and last.learning_rate == rate
+        assert last.loss_scale == 1, "as in metrics.jsonl, of a program without one"
         state = program.state_dict()
     assert set(state) == set(module.state_dict())
     for name, value in module.state_dict().items():

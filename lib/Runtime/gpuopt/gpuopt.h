@@ -245,7 +245,7 @@ typedef struct gpuopt_step_info {
   /* These describe the last step: */
   double loss, learning_rate;
   double grad_norm;  /* before clipping; not finite if the step was skipped */
-  double loss_scale; /* 0 if the program has none */
+  double loss_scale; /* 1 if the program has none */
 } gpuopt_step_info;
 
 /* Waits until the last step is done and describes it. */

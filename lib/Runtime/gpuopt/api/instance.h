@@ -221,7 +221,7 @@ public:
     info.loss = mean_of(state.loss_sum, state.weight_sum);
     info.learning_rate = state.learning_rate;
     info.grad_norm = state.grad_norm;
-    info.loss_scale = double(state.scaler.scale);
+    info.loss_scale = state.scaler.factor();
     session.refuse_outside(state, "the last step");
     return info;
   }

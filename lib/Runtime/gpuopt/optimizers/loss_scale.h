@@ -23,6 +23,10 @@ struct LossScaler {
   int64_t first_overflow =
       -1; // partial sum of squares, in the last one skipped
 
+  // Returns the factor of the loss in the last step: 1 in a program without a
+  // scale.
+  double factor() const { return scale > 0 ? double(scale) : 1; }
+
   // Updates the scale when the gradients of a step are known; returns the scale
   // of the next step.
   HOST_DEVICE float update(const LossScaling &scaling, float current,

@@ -73,8 +73,7 @@ public:
          "%zu}\n",
          static_cast<long long>(step), number(loss).c_str(),
          members("", parts).c_str(), state.learning_rate, muon,
-         number(state.grad_norm).c_str(),
-         scaler.scale > 0 ? double(scaler.scale) : 1.0,
+         number(state.grad_norm).c_str(), scaler.factor(),
          static_cast<long long>(scaler.skipped_steps), step_ms, data_wait_ms,
          allocated_bytes);
   }
