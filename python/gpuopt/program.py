@@ -135,6 +135,14 @@ class Program:
         self.inputs, self.outputs, self.states = (self._describe(group) for group in (INPUTS, OUTPUTS, STATES))
         self._device, self._stream = device, self._library.stream(self._handle)
 
+    def __repr__(self) -> str:
+        def listed(tensors: Sequence[TensorDescription]) -> str:
+            return ", ".join(f"{tensor.name} {tensor.dtype}{list(tensor.shape)}" for tensor in tensors)
+
+        outputs = f" -> {listed(self.outputs)}" if self.outputs else ""
+        state = "" if self._handle else ", closed"
+        return f"<gpuopt.Program '{self.name}', target {self.target}: {listed(self.inputs)}{outputs}{state}>"
+
     def _describe(self, group: int) -> tuple[TensorDescription, ...]:
         found = []
         for index in range(self._library.tensor_count(self._handle, group)):

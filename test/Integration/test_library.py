@@ -220,6 +220,7 @@ def test_python_saves_and_goes_on(folder, trained, tmp_path):
             program.load(tmp_path / "part")
         assert np.array_equal(program.state_dict()["0.weight"], other["0.weight"])
     assert (tmp_path / "saved.safetensors").read_bytes() == (path / "out" / "model.safetensors").read_bytes()
+    assert repr(program) == (f"<gpuopt.Program 'model', target host: x float32[{BATCH}, 6], labels int64[{BATCH}], closed>")
     with pytest.raises(ValueError, match="the program is closed"):
         program.last_step()
 
@@ -412,6 +413,7 @@ def test_the_forward_is_that_of_torch(forward_folder):
     x, _ = batch(0)
     module = make_module()
     with gpuopt.load(forward_folder) as program:
+        assert repr(program) == f"<gpuopt.Program 'model', target host: x float32[{BATCH}, 6] -> logits float32[{BATCH}, 4]>"
         assert [output.name for output in program.outputs] == ["logits"]
         np.testing.assert_allclose(program.forward(x=x)["logits"], module(torch.from_numpy(x)).detach(), rtol=1e-5, atol=1e-6)
         changed = copy.deepcopy(module)
