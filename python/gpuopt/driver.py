@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -108,6 +109,18 @@ def arguments(flags: Mapping[str, Any]) -> list[str]:
     return result
 
 
+def _by_keywords(errors: str, flags: Mapping[str, Any]) -> str:
+    """What the driver said, where an error that begins with a flag names the keyword that the caller has given:
+    ``learning_rate must be ...``. Other text may be commands, which have flags."""
+
+    def keyword(match: re.Match) -> str:
+        name = match["flag"].replace("-", "_")
+        return match["start"] + name if name in flags and match["open"] == match["close"] else match[0]
+
+    return re.sub(r"^(?P<start>[^\n:]+: error: )(?P<open>'?)--(?P<flag>[a-z0-9-]+)(?P<close>'?)(?=[ :=])", keyword, errors,
+                  flags=re.MULTILINE)
+
+
 def _run(command: str, model: Any, output_dir: Any, flags: Mapping[str, Any], places: Mapping[str, str] = {}) -> None:
     """Runs a command. Messages name what the caller has given in place of the files of `places`, which are temporary."""
     line = [find_driver(), command, _path(model, "model"), "-o", _path(output_dir, "output_dir"), *arguments(flags)]
@@ -123,7 +136,7 @@ def _run(command: str, model: Any, output_dir: Any, flags: Mapping[str, Any], pl
         sys.stderr.write(errors)
         raise KeyboardInterrupt
     if process.returncode != 0:
-        raise DriverError(errors.strip() or f"{command} ended with status {process.returncode}")
+        raise DriverError(_by_keywords(errors, flags).strip() or f"{command} ended with status {process.returncode}")
     sys.stderr.write(errors)  # warnings
 
 
@@ -173,7 +186,7 @@ def plan(model: str | os.PathLike, **flags: Any) -> dict[str, Any]:
     line = [find_driver(), "plan", _path(model, "model"), "--json", *arguments(flags)]
     run = subprocess.run(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", check=False)
     if run.returncode not in (0, _UNMET):
-        raise DriverError(run.stderr.strip() or f"plan ended with status {run.returncode}")
+        raise DriverError(_by_keywords(run.stderr, flags).strip() or f"plan ended with status {run.returncode}")
     if run.returncode == 0:
         sys.stderr.write(run.stderr)  # warnings
     return json.loads(run.stdout)

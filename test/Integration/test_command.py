@@ -140,6 +140,8 @@ def test_wrong_arguments(model, tmp_path):
         gpuopt.compile(make_module(), tmp_path / "out")
     with pytest.raises(gpuopt.DriverError, match="there is no flag --lr; did you mean --learning-rate?"):
         gpuopt.compile(model, tmp_path / "out", lr=1e-3)
+    with pytest.raises(gpuopt.DriverError, match="^gpuopt: error: learning_rate must be at least 0 .*, but is -1$"):
+        gpuopt.compile(model, tmp_path / "out", target="host", learning_rate=-1)
     with pytest.raises(gpuopt.DriverError, match=r"error: data\['x'\] has shape \[20, 3\], but 'x' needs"):
         gpuopt.train(model, tmp_path / "out", batch_size=8, loss="mse", target="host", data={"x": np.zeros((20, 3), np.float32)},
                      labels=make_data(20)[1])

@@ -171,7 +171,7 @@ def test_transforms_decide_what_is_learnt(model, pictures, tmp_path):
     write_folder(tmp_path / "classes", large, pictures[1])
     files = (f"{tmp_path}/classes", f"{tmp_path}/classes")
     assert "is 16 x 24, but the input is 8 x 8; --transform 'resize((8, 8))' or 'resize(8),center_crop(8)'" in refusal(model, tmp_path, "none", *files)
-    assert "'--transform': there is no transform 'blur'" in refusal(
+    assert "error: transform: there is no transform 'blur'" in refusal(
         model, tmp_path, "blur", *files, transform="blur")
     random = "random_resized_crop, random_horizontal_flip, normalize(mean=0.5, std=0.5)"
     flags = dict(eval_data={"x": files[0]}, eval_labels=files[1], eval_transform="resize, normalize(mean=0.5, std=0.5)")
