@@ -349,6 +349,9 @@ private:
 
 // The main function of an emitted program. Returns the exit status.
 inline int predictor_main(int argc, char **argv, const Program &program) {
+  // What is written beyond the limit of `ulimit -f` is an error, as on a full
+  // disk.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     Settings settings = parse_prediction(argc, argv, program);
     detail::keep_quiet(settings);

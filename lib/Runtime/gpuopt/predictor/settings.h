@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gpuopt/predictor/result_folder.h"
+#include "gpuopt/trainer/output_folder.h"
 #include "gpuopt/trainer/settings.h"
 
 namespace gpuopt {
@@ -30,6 +31,7 @@ inline Settings parse_prediction(int argc, char **argv,
   Flags flags;
   detail::declare_flags(flags, s, program);
   flags.parse_all(argc, argv);
+  s.output_dir = without_end_slashes(s.output_dir);
   s.train.tokens = s.tokens;
   s.train.transform = s.transform;
   detail::check_ranges(s, kind_of(program));
