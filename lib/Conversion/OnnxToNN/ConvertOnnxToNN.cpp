@@ -63,6 +63,7 @@ private:
     declaredTypes.warn(graph);
     warnOfIdleDropouts();
     remarkOnConstants();
+    remarkOnConstantNodes();
     remarkOnNeededConstants();
     kinds.reset();
     graph.erase();
@@ -165,6 +166,26 @@ private:
       remark << " and " << singleNumbers.size() - kMostNamed << " more";
     remark << "; --trained-params='^" << llvm::Regex::escape(singleNumbers[0])
            << "$' trains the first";
+  }
+
+  /// Says which Constant nodes may have weights, which are not trained.
+  void remarkOnConstantNodes() {
+    auto constants = kinds->constantsLikeWeights();
+    if (constants.empty())
+      return;
+    auto [node, reader] = constants.front();
+    InFlightDiagnostic remark =
+        graph.emitRemark("the file does not say what is trained, so weights in "
+                         "Constant nodes are not: '");
+    if (ArrayAttr names = node.getResultNamesAttr())
+      remark << cast<StringAttr>(names[0]).getValue();
+    else
+      remark << node.getNodeName();
+    remark << "' for " << reader.getOpType() << " at '" << reader.getNodeName()
+           << "'";
+    if (constants.size() > 1)
+      remark << " and " << constants.size() - 1 << " more";
+    remark << "; make initializers of them to train them";
   }
 
   /// Says which weights of the file are constants because of nodes that need

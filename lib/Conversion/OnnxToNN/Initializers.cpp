@@ -124,6 +124,30 @@ bool InitializerKinds::isOfUnknownUse(onnx::InitializerOp op) const {
          });
 }
 
+SmallVector<InitializerKinds::ConstantNode>
+InitializerKinds::constantsLikeWeights() const {
+  constexpr int64_t kMostOfSettings = 64;
+  SmallVector<ConstantNode> found;
+  if (saysWhatIsTrained)
+    return found;
+  onnx::GraphOp op = graph;
+  op.walk([&](onnx::NodeOp node) {
+    ElementsAttr value =
+        node.is("Constant") ? node.getTensor("value") : ElementsAttr();
+    if (!value || value.getNumElements() <= kMostOfSettings ||
+        !isa<FloatType>(value.getElementType()))
+      return;
+    for (Operation *user : node->getUsers())
+      if (auto reader = dyn_cast<onnx::NodeOp>(user);
+          reader && (reader.is("MatMul") || reader.is("Gemm") ||
+                     reader.is("Conv") || reader.is("ConvTranspose"))) {
+        found.push_back({node, reader});
+        return;
+      }
+  });
+  return found;
+}
+
 //===----------------------------------------------------------------------===//
 // Frozen weights whose values nodes need
 //===----------------------------------------------------------------------===//

@@ -46,6 +46,16 @@ public:
   /// one that arithmetic reads, as the temperature of a model.
   bool isOfUnknownUse(onnx::InitializerOp op) const;
 
+  /// A Constant node whose numbers may be a weight, and a node that reads it.
+  struct ConstantNode {
+    onnx::NodeOp node;
+    onnx::NodeOp reader;
+  };
+  /// Returns the large floating-point tensors of Constant nodes that products
+  /// and convolutions read, if the file does not say what is trained: their
+  /// exporter may have left weights in them, which are never trained.
+  llvm::SmallVector<ConstantNode> constantsLikeWeights() const;
+
   /// Makes constants of frozen weights, given nodes that could not be
   /// converted. A weight becomes one if such a node reads it, or reads what is
   /// computed from it and from other constants and shapes alone. If there is no
