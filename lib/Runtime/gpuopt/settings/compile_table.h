@@ -262,7 +262,7 @@ inline constexpr CompileSetting kCompileSettings[] = {
         "no limit"),
     compile_time::without_default(
         "activation-budget", CompileGroup::Target, "BYTES",
-        "the same limit, for the arena alone", "no limit"),
+        "a limit like --memory-budget, for the arena alone", "no limit"),
     compile_time::on_or_off(
         "allow-offload", CompileGroup::Target, kCompiling,
         "within a budget, tensors may wait in the memory of the "

@@ -380,11 +380,13 @@ inline constexpr SettingInfo kRunSettings[] = {
     detail::step("lr-factor", &detail::S::lr_factor, above(0, 1),
                  "what reduce_lr_on_plateau multiplies the rate by"),
     detail::step("lr-patience", &detail::S::lr_patience, at_least(0),
-                 "validations without a lower loss before it does"),
+                 "validations without a lower loss before reduce_lr_on_plateau "
+                 "lowers the rate"),
     detail::step("lr-threshold", &detail::S::lr_threshold, kBelow1,
                  "share by which a loss has to be lower to count"),
     detail::step("lr-cooldown", &detail::S::lr_cooldown, at_least(0),
-                 "validations after it that do not count"),
+                 "validations that do not count after reduce_lr_on_plateau has "
+                 "lowered the rate"),
     detail::step("max-grad-norm", &detail::S::max_grad_norm, at_least(0),
                  "norm to clip gradients to; 0: none"),
     detail::step("param-group", &detail::S::param_groups, {},
