@@ -256,8 +256,7 @@ static LogicalResult dropout(NodeConversion &c) {
 ArrayRef<OperatorEntry> gpuopt::normalisationOperators() {
   static const OperatorEntry entries[] = {
       {"BatchNormalization", batchNorm,
-       "in training form unless --batch-norm=frozen, which loops and branches "
-       "need"},
+       "in training form unless --batch-norm=frozen"},
       {"Dropout", dropout, "ratio and training_mode are constants"},
       {"GroupNormalization", groupNorm},
       {"InstanceNormalization", instanceNorm},
