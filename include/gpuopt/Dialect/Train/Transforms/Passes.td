@@ -174,6 +174,11 @@ def AssignPrecision : Pass<"train-assign-precision", "::mlir::ModuleOp"> {
     keeps the one with the lowest total time; remarks say which prices were tried
     and what time they gave.
 
+    The step that trains is labelled first. Copies of weights that another step
+    wants as well lie there for as long as the program runs; where they would
+    make the step that trains slower, or leave it without a schedule, the other
+    one has none but its copies.
+
     Rows of a frozen table are taken in half precision if all else that reads
     the table are products in half precision. The choice is written down in
     attributes, for train-insert-casts, with the estimated times of the step in f32, as chosen, and as PyTorch's autocast
@@ -203,7 +208,7 @@ def AssignPrecision : Pass<"train-assign-precision", "::mlir::ModuleOp"> {
            "look for precisions with which the budget can be met, whatever they cost">];
   let statistics = [Statistic<"halfProductCount", "half-products", "products in half precision">,
                     Statistic<"halfTensorCount", "half-tensors", "tensors in half precision">];
-  let dependentDialects = ["::gpuopt::train::TrainDialect", "::gpuopt::nn::NNDialect"];
+  let dependentDialects = ["::gpuopt::train::TrainDialect", "::gpuopt::nn::NNDialect", "::mlir::arith::ArithDialect"];
 }
 
 def InsertCasts : Pass<"train-insert-casts", "::mlir::ModuleOp"> {
