@@ -16,6 +16,7 @@
 #include "gpuopt/trainer/folder_marks.h"
 #include "llvm/ADT/STLExtras.h"
 #include <cmath>
+#include <map>
 
 using namespace llvm;
 using namespace gpuopt;
@@ -125,15 +126,21 @@ static std::map<int64_t, double> validationsOf(const RunMetrics &metrics,
 }
 
 std::string gpuopt::describeBetterCheckpoint(StringRef run,
-                                             const TrainedWeights &weights,
-                                             bool averages) {
-  const char *file = averages ? kAveragesFile : kModelFile;
-  std::vector<CheckpointFolder> checkpoints = checkpointsWith(file, run);
+                                             const TrainedWeights &weights) {
+  std::vector<CheckpointFolder> checkpoints = checkpointsWith(kModelFile, run);
   std::optional<int64_t> step = weights.step();
   Expected<RunMetrics> metrics = readMetrics(run);
   if (!metrics)
     consumeError(metrics.takeError());
-  if (!step || !metrics || checkpoints.empty())
+  if (!step || !metrics)
+    return "";
+  // Those of another course of the run have no line in its metrics.
+  llvm::erase_if(checkpoints, [&](const CheckpointFolder &checkpoint) {
+    return llvm::none_of(metrics->stalls, [&](const AtStep &stall) {
+      return int64_t(stall.step) == checkpoint.step;
+    });
+  });
+  if (checkpoints.empty())
     return "";
   std::string metric = metricOf(checkpoints.back());
   std::map<int64_t, double> validations = validationsOf(*metrics, metric);
@@ -155,7 +162,8 @@ std::string gpuopt::describeBetterCheckpoint(StringRef run,
   }
   if (!better || std::isnan(best))
     return "";
-  return "'" + joinPath(run, file) + "' has the weights of the last step, " +
+  return "'" + joinPath(run, kModelFile) +
+         "' has the weights of the last step, " +
          std::to_string(*step) + ", which validated with " + metric + " " +
          loss_text(last->second) + ", but those of '" + better->path +
          "' did with " + loss_text(best) +

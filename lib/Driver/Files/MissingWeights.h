@@ -31,8 +31,7 @@ std::string describeLaterCheckpoint(llvm::StringRef run,
 /// metric of --metric-for-best-model. Empty if the weights are the best that
 /// are kept, or if the run's files do not tell.
 std::string describeBetterCheckpoint(llvm::StringRef run,
-                                     const TrainedWeights &weights,
-                                     bool averages);
+                                     const TrainedWeights &weights);
 
 /// Says that the averages of a run are of another step than its weights: those
 /// of a later run, which kept none, stand beside them. Empty if they are not,

@@ -25,10 +25,11 @@ std::string gpuopt::loadTrained(const TrainedModel &trained,
   std::string other;
   if (!trained.namesWeights) {
     other = describeLaterCheckpoint(run, weights, trained.averages);
-    if (std::string better =
-            describeBetterCheckpoint(run, weights, trained.averages);
-        other.empty() && !better.empty())
-      addNote(better);
+    // Validations are of the weights, not of averages.
+    if (other.empty() && !trained.averages)
+      if (std::string better = describeBetterCheckpoint(run, weights);
+          !better.empty())
+        addNote(better);
   }
   if (other.empty() && trained.averages)
     other = describeOtherAverages(run, weights);
