@@ -124,14 +124,17 @@ def test_samples_that_depend_on_copies_are_refused(tmp_path):
     np.save(tmp_path / "x.npy", x.numpy())
     predict(program, tmp_path, tmp_path / "whole")
     np.testing.assert_allclose(np.load(tmp_path / "whole" / "mixed.npy"), torch.cat([module(part)[1] for part in x.split(4)]).detach(), atol=1e-6)
+    for samples, rest in ((7, 3), (5, 1), (2, 2)):
+        np.save(tmp_path / "x.npy", x[:samples].numpy())
+        with pytest.raises(CommandFailed) as error:
+            predict(program, tmp_path, tmp_path / "part")
+        assert (
+            f"output 'mixed' of a sample depends on the other samples of its batch, but of {samples} samples the last batch has {rest} of 4; "
+            "give as many samples as fill batches, or compile the model for a batch size that divides their number, "
+            "or name outputs of which each sample has its own by --outputs"
+        ) in error.value.output
+        assert not (tmp_path / "part" / "mixed.npy").exists()
     np.save(tmp_path / "x.npy", x[:7].numpy())
-    with pytest.raises(CommandFailed) as error:
-        predict(program, tmp_path, tmp_path / "part")
-    assert (
-        "output 'mixed' of a sample depends on the other samples of its batch, but the last batch has 3 samples of 4; "
-        "give --batch-size a divisor of the 7 samples, or name the other outputs by --outputs"
-    ) in error.value.output
-    assert not (tmp_path / "part" / "mixed.npy").exists()
     predict(program, tmp_path, tmp_path / "own", outputs="own")
     np.testing.assert_allclose(np.load(tmp_path / "own" / "own.npy"), module(x[:7])[0].detach(), atol=1e-6)
 

@@ -49,6 +49,7 @@ public:
     announce(loader->sample_count(), "samples");
     note_signals();
     const auto start = Clock::now();
+    const int64_t rest = loader->sample_count() % program.batch_size;
     for (int64_t done = 0; done < loader->sample_count();
          done += program.batch_size) {
       if (detail::prediction_interrupted)
@@ -57,6 +58,8 @@ public:
                     " samples; no results are written");
       predict(std::min(program.batch_size, loader->sample_count() - done),
               done);
+      if (done == 0 && rest > 0)
+        refuse_mixed(rest);
     }
     folder->remove_earlier();
     for (const auto &result : results)
@@ -263,8 +266,6 @@ private:
       }
       result->append(batch.data(), samples);
     }
-    if (samples < program.batch_size)
-      refuse_mixed(samples);
   }
 
   void read_output(const TensorInfo &output, std::vector<uint8_t> &bytes) {
@@ -272,40 +273,56 @@ private:
                  output.bytes);
   }
 
-  // Throws if results of the `samples` of the last batch depend on the copies
-  // behind them: the batch is computed once more with zeros in their place.
-  void refuse_mixed(int64_t samples) {
-    std::vector<std::vector<uint8_t>> rows; // of the samples, of each output
+  // The last batch has `rest` samples, and copies of its last one behind them.
+  // Throws if results depend on what is there: the first samples of the batch
+  // that has been computed are computed twice more, with copies of the last and
+  // of the first of them behind them; one alone with itself and with zeros.
+  void refuse_mixed(int64_t rest) {
+    const std::vector<std::vector<uint8_t>> rows = with_copies(rest, rest - 1);
+    const auto others = with_copies(rest, rest > 1 ? 0 : -1);
+    for (size_t i = 0; i < outputs.size(); i++)
+      if (rows[i] != others[i])
+        throw Error(
+            "output '" + std::string(outputs[i]->name) +
+            "' of a sample depends on the other samples of its batch, but of " +
+            std::to_string(loader->sample_count()) +
+            " samples the last batch has " + std::to_string(rest) + " of " +
+            std::to_string(program.batch_size) +
+            "; give as many samples as fill batches, or compile the model for "
+            "a batch size that divides their number" +
+            (program.outputs.count > 1
+                 ? ", or name outputs of which each sample has its own by "
+                   "--outputs"
+                 : ""));
+  }
+
+  // Computes a batch with copies of one of its samples behind the first `rest`,
+  // or with zeros if that is -1. Returns the results of these, of each output.
+  std::vector<std::vector<uint8_t>> with_copies(int64_t rest, int64_t copied) {
+    for (size_t i = 0; i < size_t(program.inputs.count); i++) {
+      const TensorInfo &input = program.inputs.data[i].tensor;
+      char *const first = session.memory + input.offset;
+      const size_t bytes = bytes_of(input, 1);
+      for (int64_t to = rest; to < program.batch_size; to++)
+        if (copied < 0)
+          set_zero(session.ctx, first + size_t(to) * bytes, bytes);
+        else
+          copy(session.ctx, first + size_t(to) * bytes,
+               first + size_t(copied) * bytes, bytes);
+    }
+    session.forward();
+    std::vector<std::vector<uint8_t>> rows;
     for (const TensorInfo *output : outputs) {
       read_output(*output, batch);
       rows.emplace_back(batch.begin(),
-                        batch.begin() + bytes_of(*output, samples));
+                        batch.begin() + ptrdiff_t(bytes_of(*output, rest)));
     }
-    for (size_t i = 0; i < size_t(program.inputs.count); i++) {
-      const TensorInfo &input = program.inputs.data[i].tensor;
-      const ptrdiff_t kept = bytes_of(input, samples);
-      set_zero(session.ctx, session.memory + input.offset + kept,
-               input.bytes - size_t(kept));
-    }
-    session.forward();
-    for (size_t i = 0; i < outputs.size(); i++) {
-      read_output(*outputs[i], batch);
-      if (!std::equal(rows[i].begin(), rows[i].end(), batch.begin()))
-        throw Error(
-            "output '" + std::string(outputs[i]->name) +
-            "' of a sample depends on the other samples of its batch, but the "
-            "last batch has " +
-            std::to_string(samples) + " samples of " +
-            std::to_string(program.batch_size) +
-            "; give --batch-size a divisor of the " +
-            std::to_string(loader->sample_count()) +
-            " samples, or name the other outputs by --outputs");
-    }
+    return rows;
   }
 
   // Returns the bytes of the first samples of a tensor's batch.
-  ptrdiff_t bytes_of(const TensorInfo &tensor, int64_t samples) const {
-    return ptrdiff_t(tensor.bytes) / program.batch_size * samples;
+  size_t bytes_of(const TensorInfo &tensor, int64_t samples) const {
+    return tensor.bytes / size_t(program.batch_size) * size_t(samples);
   }
 
   bool keeps_fp16() const {
