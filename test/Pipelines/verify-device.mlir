@@ -32,7 +32,7 @@ module {
   device.memory persistent 1280 arena 512
   device.buffer @a arena at 1280 : tensor<64xf32> live 0 to 2 in @micro_step {origin = "a"}
   device.buffer @e arena at 1280 : tensor<1x0x4xf32> live 1 to 2 in @micro_step {origin = "e"}
-  device.buffer @f arena at 1408 : tensor<0xf32> live 1 to 2 in @micro_step {origin = "f"}
+  device.buffer @f arena at 1536 : tensor<0xf32> live 1 to 2 in @micro_step {origin = "f"}
 }
 
 // -----

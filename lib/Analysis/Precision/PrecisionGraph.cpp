@@ -21,8 +21,6 @@ using planning::kForbidden;
 using Rule = planning::PrecisionChoice::Rule;
 
 static constexpr double kPicosecondsPerNanosecond = 1000;
-/// Picoseconds. An override still has its way.
-static constexpr double kMoreThanAnyStep = 1e15;
 
 CopyKeeper gpuopt::copyKeeperOf(train::ReadOp read) {
   auto module = read->getParentOfType<ModuleOp>();
@@ -298,6 +296,14 @@ private:
     if (copies.down < 0)
       copies = addCopies(owner, tensor);
     forbid(product, copies.down);
+    // Overrides have their way.
+    Rule &rule = graph.problem.choices[product].rule;
+    int result = choiceOf(op->getResult(0));
+    bool isForced =
+        rule == Rule::Half ||
+        (result >= 0 && graph.problem.choices[result].rule == Rule::Half);
+    if (isBarred(owner) && !isForced)
+      rule = Rule::Full;
     if (tensor < 0)
       return;
     forbid(copies.up, product);
@@ -336,24 +342,22 @@ private:
     double elements = bytesOf(owner) / 4;
     if (auto read = owner.getDefiningOp<train::ReadOp>())
       if (CopyKeeper keeper = copyKeeperOf(read); keeper != CopyKeeper::Step)
-        return keptCopyCost(read, keeper, 2 * elements);
+        return savedPrice(2 * elements) +
+               (keeper == CopyKeeper::Optimizer
+                    ? transferTime(2 * elements) / options.accumulationSteps
+                    : 0);
     Operation *op = owner.getDefiningOp();
     if (op && op->hasTrait<OpTrait::ConstantLike>())
       return 0;
     return copyTime(6 * elements);
   }
 
-  /// Returns the cost of a copy of a variable that outlives the step.
-  double keptCopyCost(train::ReadOp read, CopyKeeper keeper,
-                      double bytes) const {
-    if (options.onlyKeptCopies)
-      return options.onlyKeptCopies->contains(read.getVariableAttr().getAttr())
-                 ? 0
-                 : kMoreThanAnyStep;
-    return savedPrice(bytes) +
-           (keeper == CopyKeeper::Optimizer
-                ? transferTime(bytes) / options.accumulationSteps
-                : 0);
+  /// Whether a copy of a variable may not be kept for this step.
+  bool isBarred(Value owner) const {
+    auto read = owner.getDefiningOp<train::ReadOp>();
+    return options.onlyKeptCopies && read &&
+           copyKeeperOf(read) != CopyKeeper::Step &&
+           !options.onlyKeptCopies->contains(read.getVariableAttr().getAttr());
   }
 
   bool isEarly(Value owner) const {

@@ -38,8 +38,8 @@ struct PrecisionOptions {
   double picosecondsPerSavedByte = 0;
   /// Micro steps for each step of the optimizer.
   int64_t accumulationSteps = 1;
-  /// The variables whose copies in half precision are kept for an earlier step,
-  /// and cost this one nothing, where no others may be kept; else null.
+  /// If it is not null, the step may read copies in half precision of no other
+  /// variables than these, unless an override asks for them.
   const llvm::SetVector<mlir::StringAttr> *onlyKeptCopies = nullptr;
 };
 

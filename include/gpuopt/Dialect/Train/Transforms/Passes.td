@@ -174,10 +174,10 @@ def AssignPrecision : Pass<"train-assign-precision", "::mlir::ModuleOp"> {
     keeps the one with the lowest total time; remarks say which prices were tried
     and what time they gave.
 
-    The step that trains is labelled first. Copies of weights that another step
+    The steps that train are labelled first. Copies of weights that another step
     wants as well lie there for as long as the program runs; where they would
-    make the step that trains slower, or leave it without a schedule, the other
-    one has none but its copies.
+    make the steps that train slower, or leave them without a schedule, the
+    other one has none but theirs.
 
     Rows of a frozen table are taken in half precision if all else that reads
     the table are products in half precision. The choice is written down in

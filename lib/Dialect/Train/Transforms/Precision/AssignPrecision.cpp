@@ -61,6 +61,8 @@ struct Labelling {
   planning::PrecisionAssignment assignment;
   int64_t fullCost = 0,
           paintedCost = 0; ///< Picoseconds: all in f32, and by autocast.
+  /// The time of the step's schedule within the budget; infinite without one.
+  double scheduledNanoseconds = std::numeric_limits<double>::infinity();
 
   bool isHalf(Value tensor) const {
     auto found = graph.tensorOf.find(tensor);
@@ -115,9 +117,8 @@ private:
                              : BFloat16Type::get(&getContext());
     if (llvm::Error error = readPolicy())
       return fail(llvm::toString(std::move(error)));
-    keptCopies.clear();
-    keptMasters.clear();
-    training = StepOp();
+    kept = Kept();
+    training.clear();
     for (StepOp step : inOrderOfChoice())
       if (failed(checkUncast(step)) || failed(assign(step, *model)))
         return signalPassFailure();
@@ -152,13 +153,17 @@ private:
   // One step
   //===--------------------------------------------------------------------===//
 
-  /// Returns the steps, the one that trains before those that only read what it
-  /// changes.
+  static bool trains(StepOp step) {
+    return step.getKind() == StepKind::Micro ||
+           step.getKind() == StepKind::Update;
+  }
+
+  /// Returns the steps: first those that train, which decide on what there is
+  /// room for.
   SmallVector<StepOp> inOrderOfChoice() {
     auto steps = llvm::to_vector(getOperation().getOps<StepOp>());
-    llvm::stable_sort(steps, [](StepOp a, StepOp b) {
-      return a.getKind() == StepKind::Micro && b.getKind() != StepKind::Micro;
-    });
+    llvm::stable_sort(
+        steps, [](StepOp a, StepOp b) { return trains(a) && !trains(b); });
     return steps;
   }
 
@@ -167,17 +172,21 @@ private:
     FailureOr<Labelling> labelling = choose(step, model);
     if (failed(labelling))
       return failure();
-    if (hasBudget() && training && !leavesRoom(step, *labelling, model)) {
+    if (!trains(step) && !leavesRoom(step, *labelling, model)) {
       onlyKeptCopies = true;
+      remark::missed(step.getLoc(),
+                     remark::RemarkOpts::name("copies").category("precision"))
+          << "copies of weights for this step alone have no room beside the "
+             "step that trains";
       labelling = choose(step, model);
       if (failed(labelling))
         return failure();
     }
     mark(step, *labelling);
     if (hasBudget())
-      noteKept(step);
-    if (step.getKind() == StepKind::Micro)
-      training = step;
+      kept = keptWith(step);
+    if (trains(step))
+      training.push_back({step, labelling->scheduledNanoseconds});
     report(step, *labelling, model);
     return success();
   }
@@ -194,31 +203,19 @@ private:
     return labelling;
   }
 
-  /// Returns whether the copies that these labels keep for as long as the
-  /// program runs leave the step that trains as fast as it is.
-  bool leavesRoom(StepOp step, const Labelling &labelling,
-                  const DeviceModel &model) {
-    mark(step, labelling);
-    const auto kept = keptCopies;
-    const auto masters = keptMasters;
-    noteKept(step);
-    bool isFree = keptCopies.size() == kept.size() &&
-                  keptMasters.size() == masters.size();
-    bool leaves = isFree || trySchedule(training, model).totalNanoseconds <=
-                                trainingNanoseconds;
-    keptCopies = kept;
-    keptMasters = masters;
-    return leaves;
-  }
+  /// What steps need for as long as the program runs.
+  struct Kept {
+    llvm::SetVector<StringAttr> copies; ///< In half precision.
+    llvm::DenseSet<StringAttr> masters; ///< Variables that are read in f32.
+  };
 
-  bool hasBudget() const { return memoryBudget > 0 || activationBudget > 0; }
-
-  /// Notes which copies in half precision the labels of a step need, and which
-  /// variables it reads in f32.
-  void noteKept(StepOp step) {
+  /// Returns what is kept once the labels of a step are added.
+  Kept keptWith(StepOp step) {
+    Kept all = kept;
     OwningOpRef<StepOp> clone = cast<StepOp>(step->clone());
-    insertCasts(*clone, half, keptCopies);
-    addMasters(*clone, keptMasters);
+    insertCasts(*clone, half, all.copies);
+    addMasters(*clone, all.masters);
+    return all;
   }
   static void addMasters(StepOp step, llvm::DenseSet<StringAttr> &masters) {
     step.walk([&](ReadOp read) {
@@ -227,12 +224,36 @@ private:
     });
   }
 
+  /// Returns whether what these labels keep leaves the steps that train a
+  /// schedule, as fast as theirs but for a thousandth.
+  bool leavesRoom(StepOp step, const Labelling &labelling,
+                  const DeviceModel &model) {
+    constexpr double kSlack = 1.001;
+    if (memoryBudget == 0)
+      return true;
+    mark(step, labelling);
+    Kept all = keptWith(step);
+    if (all.copies.size() == kept.copies.size() &&
+        all.masters.size() == kept.masters.size())
+      return true;
+    std::swap(all, kept);
+    bool leaves = llvm::all_of(training, [&](auto &each) {
+      return std::isfinite(each.second) &&
+             trySchedule(each.first, model).totalNanoseconds <=
+                 kSlack * each.second;
+    });
+    std::swap(all, kept);
+    return leaves;
+  }
+
+  bool hasBudget() const { return memoryBudget > 0 || activationBudget > 0; }
+
   FailureOr<Labelling> solve(StepOp step, const DeviceModel &model,
                              double picosecondsPerSavedByte) {
     llvm::Expected<PrecisionGraph> graph =
         buildPrecisionGraph(step, model, policy,
                             {half, picosecondsPerSavedByte, accumulationSteps,
-                             onlyKeptCopies ? &keptCopies : nullptr});
+                             onlyKeptCopies ? &kept.copies : nullptr});
     if (!graph)
       return step.emitError() << llvm::toString(graph.takeError());
     planning::Result<planning::PrecisionSolution> solution =
@@ -292,7 +313,7 @@ private:
   /// Schedules the step with the labels that it has.
   Trial trySchedule(StepOp step, const DeviceModel &model) {
     OwningOpRef<StepOp> clone = cast<StepOp>(step->clone());
-    llvm::SetVector<StringAttr> copied = keptCopies;
+    llvm::SetVector<StringAttr> copied = kept.copies;
     insertCasts(*clone, half, copied);
     kernels::markFastMath(clone->getBody().front());
     kernels::padRows(clone->getBody().front(), model);
@@ -317,7 +338,7 @@ private:
   /// place of what is in it.
   int64_t arenaBudget(StepOp step, ArrayRef<StringAttr> copied) {
     int64_t persistentBytes = persistentBytesOf(getOperation());
-    llvm::DenseSet<StringAttr> masters = keptMasters;
+    llvm::DenseSet<StringAttr> masters = kept.masters;
     addMasters(step, masters);
     for (StringAttr parameter : copied) {
       auto variable = getOperation().lookupSymbol<VariableOp>(parameter);
@@ -356,8 +377,7 @@ private:
         bestTrial = trial;
       }
     }
-    if (step.getKind() == StepKind::Micro)
-      trainingNanoseconds = bestTrial.totalNanoseconds;
+    best.scheduledNanoseconds = bestTrial.totalNanoseconds;
     return success();
   }
 
@@ -463,9 +483,16 @@ private:
       text += llvm::formatv("; PyTorch's autocast lists would give {0:f3}",
                             labelling.paintedCost / 1e9);
     if (products == 0 && tensors == 0)
-      text = llvm::formatv(
-          "{0}: {1} does not pay on {2}; everything stays in fp32",
-          wordsFor(step.getKind()), halfType, model.name);
+      text = onlyKeptCopies
+                 ? llvm::formatv("{0}: copies of weights in {1} have no room "
+                                 "beside the step that trains; everything "
+                                 "stays in fp32",
+                                 wordsFor(step.getKind()), halfType)
+                       .str()
+                 : llvm::formatv(
+                       "{0}: {1} does not pay on {2}; everything stays in fp32",
+                       wordsFor(step.getKind()), halfType, model.name)
+                       .str();
     TrainDialect::PrecisionAttrHelper(&getContext())
         .setAttr(step, PrecisionAttr::get(&getContext(), text,
                                           time(labelling.assignment.cost),
@@ -478,13 +505,11 @@ private:
 
   FloatType half;
   PrecisionPolicy policy;
-  StepOp training; ///< Once its precisions are chosen.
-  double trainingNanoseconds = 0;
-  /// Whether this step may keep no copies but those of earlier ones.
+  /// The steps that train whose precisions are chosen, with their times.
+  SmallVector<std::pair<StepOp, double>> training;
+  Kept kept; ///< By the steps whose precisions are chosen.
+  /// Whether the step in hand has no copies but those that others need.
   bool onlyKeptCopies = false;
-  /// Of the steps whose precisions are chosen.
-  llvm::SetVector<StringAttr> keptCopies;
-  llvm::DenseSet<StringAttr> keptMasters;
   std::shared_ptr<planning::LadderStore> ladders =
       std::make_shared<planning::LadderStore>();
 };
