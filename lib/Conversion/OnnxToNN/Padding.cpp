@@ -127,8 +127,8 @@ static LogicalResult pad(NodeConversion &c) {
   SmallVector<int64_t> shape(c.type(0).getShape());
   size_t count = axes ? axes->size() : rank;
   if (pads->size() != 2 * count)
-    return c.fail("operand 1 (pads) must have two numbers for each of the " +
-                  Twine(count) + (axes ? " axes" : " dimensions") +
+    return c.fail("operand 1 (pads) must have " + Twine(2 * count) +
+                  " numbers, two for each " + (axes ? "axis" : "dimension") +
                   ", but has " + Twine(pads->size()));
   for (size_t i = 0; i < count; ++i) {
     int64_t dim = axes ? (*axes)[i] : i;

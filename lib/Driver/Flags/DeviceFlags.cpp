@@ -113,6 +113,16 @@ static std::optional<std::string> calibratedFileFor(const TargetInfo &target) {
   return std::nullopt;
 }
 
+/// Returns the device of a file of gpuopt calibrate; fails if the file is no
+/// longer one for this gpuopt or machine.
+static Expected<DeviceModel> loadCalibrated(StringRef file) {
+  Expected<DeviceModel> model = loadDeviceModel(file);
+  if (model)
+    if (Error error = checkCalibration(*model, file))
+      return std::move(error);
+  return model;
+}
+
 /// Returns the file that gpuopt calibrate has left for this machine, and says
 /// so; `otherwise` if there is none that can be used.
 static std::string calibratedDevice(const TargetInfo &target,
@@ -121,10 +131,9 @@ static std::string calibratedDevice(const TargetInfo &target,
   if (!found || !sys::fs::exists(*found))
     return otherwise.str();
   const std::string &file = *found;
-  Expected<DeviceModel> model = loadDeviceModel(file);
-  Error error = model ? checkCalibration(*model, file) : model.takeError();
-  if (error) {
-    errs() << "gpuopt: warning: " << toString(std::move(error))
+  Expected<DeviceModel> model = loadCalibrated(file);
+  if (!model) {
+    errs() << "gpuopt: warning: " << toString(model.takeError())
            << "; times are those of --device=" << otherwise << "\n";
     return otherwise.str();
   }
@@ -137,7 +146,13 @@ static std::string calibratedDevice(const TargetInfo &target,
 /// program may be for another machine.
 static void tellModelProcessor(const TargetInfo &target) {
   std::optional<std::string> measured = calibratedFileFor(target);
-  bool isMeasured = measured && sys::fs::exists(*measured);
+  bool isMeasured = false;
+  if (measured && sys::fs::exists(*measured)) {
+    Expected<DeviceModel> model = loadCalibrated(*measured);
+    isMeasured = bool(model);
+    if (!model)
+      consumeError(model.takeError());
+  }
   addNote("device: host, a model of a processor, not this machine's; " +
           (isMeasured ? "--device='" + *measured +
                             "' is what gpuopt calibrate has measured here"

@@ -76,7 +76,7 @@
 // CHECK-NEXT: Split (opset 23) at 'negative_part': the parts do not add up to the dimension that is split
 // CHECK-NEXT: Split (opset 23) at 'few_outputs': operand 1 must give one size per output, of which there are 1, but gives 2
 // CHECK-NEXT: Split (opset 23) at 'many_outputs': attribute num_outputs = 3 must equal the number of outputs, which is 1
-// CHECK-NEXT: Pad (opset 23) at 'more_pads': operand 1 (pads) must have two numbers for each of the 1 dimensions, but has 4
+// CHECK-NEXT: Pad (opset 23) at 'more_pads': operand 1 (pads) must have 2 numbers, two for each dimension, but has 4
 // CHECK-NEXT: Pad (opset 23) at 'far_pad': the pads 9223372036854775807 and 1 of dimension 0 must lie between -2^48 and 2^48
 // CHECK-NEXT: Pad (opset 23) at 'empty_pad': dimension 0 has no elements, which mode 'edge' repeats: expects one or more
 // CHECK-NEXT: Conv (opset 23) at 'planes': operands must have one to three spatial dimensions, both as many

@@ -3,8 +3,8 @@
 // Operands of wrong shapes: the messages say what the node expects, and what it
 // has got.
 // CHECK: nodes that cannot be converted:
-// CHECK-NEXT: Pad (opset 23) at 'few_pads': operand 1 (pads) must have two numbers for each of the 2 dimensions, but has 3
-// CHECK-NEXT: Pad (opset 23) at 'many_pads': operand 1 (pads) must have two numbers for each of the 1 axes, but has 4
+// CHECK-NEXT: Pad (opset 23) at 'few_pads': operand 1 (pads) must have 4 numbers, two for each dimension, but has 3
+// CHECK-NEXT: Pad (opset 23) at 'many_pads': operand 1 (pads) must have 2 numbers, two for each axis, but has 4
 // CHECK-NEXT: Pad (opset 23) at 'two_values': operand 2 (constant_value) must be a constant of one element, but has shape [2]
 // CHECK-NEXT: Pad (opset 23) at 'variable': operand 2 (constant_value) must be a constant of one element, but has shape [] and is no constant; it depends on input 's', which --constant-input s=FILE.npy makes constant
 // CHECK-NEXT: Pad (opset 23) at 'mirror': dimension 0 has no elements, which mode 'reflect' repeats: expects one or more
