@@ -206,8 +206,8 @@ static LogicalResult checkRows(OpResult result) {
          << operand.getType();
 }
 
-/// Returns what memory is that no op of the kernel's block makes, but `namer`,
-/// which may be null, only names.
+/// Describes memory that no op of the kernel's block makes. `namer` is the op
+/// that names it, or null for an argument.
 static StringRef kindOfMemory(Operation *namer, bool isInLoop) {
   if (!namer)
     return isInLoop ? "an argument of the iteration" : "an input of the step";

@@ -243,6 +243,13 @@ Value gpuopt::inDouble(nn::TensorBuilder &b, Value integers) {
                                          integers);
 }
 
+bool gpuopt::exceedsSigned(DenseElementsAttr constant) {
+  auto isLarge = [](const APInt &number) { return number.isNegative(); };
+  return constant.isSplat()
+             ? isLarge(constant.getSplatValue<APInt>())
+             : llvm::any_of(constant.getValues<APInt>(), isLarge);
+}
+
 Value gpuopt::fromDouble(nn::TensorBuilder &b, Value numbers, Type element) {
   RankedTensorType type = b.type(numbers).clone(element),
                    wide = type.clone(b.getI64Type());

@@ -254,6 +254,10 @@ mlir::Value multiplyAlong(nn::TensorBuilder &b, mlir::Value x, int64_t dim,
 /// 2^53. Programs only add up integers of masks and positions.
 mlir::Value inDouble(nn::TensorBuilder &b, mlir::Value integers);
 
+/// Whether a constant of unsigned integers has a number that is none of the
+/// signed integers of its width, in which constants are computed.
+bool exceedsSigned(mlir::DenseElementsAttr constant);
+
 /// Returns whole numbers in double as integers of `element`. In 32 bits they
 /// wrap; of 64 bits, 2^63 stands for the largest, which double rounds to it.
 mlir::Value fromDouble(nn::TensorBuilder &b, mlir::Value numbers,

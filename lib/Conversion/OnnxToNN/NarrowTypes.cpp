@@ -17,6 +17,9 @@
 using namespace mlir;
 using namespace gpuopt;
 
+/// Of the data types of ONNX's TensorProto.
+constexpr int64_t kUInt32 = 12;
+
 std::optional<SmallFloat> gpuopt::smallFloatOf(int64_t dataType) {
   switch (dataType) {
   case 17: // float8e4m3fn
@@ -124,7 +127,7 @@ DenseElementsAttr gpuopt::shiftConstants(DenseElementsAttr x,
 Value gpuopt::wrapped(nn::TensorBuilder &b, Value x, int64_t dataType) {
   RankedTensorType type = b.type(x);
   auto range = narrowRangeOf(dataType);
-  if (dataType == 12 || (range && range->least == 0)) {
+  if (dataType == kUInt32 || (range && range->least == 0)) {
     double most = range ? range->most : 0xffffffff;
     return b.createOrFold<arith::AndIOp>(x, b.splat(most, type));
   }
@@ -180,7 +183,7 @@ Value gpuopt::wrappedAsDeclared(NodeConversion &c, Value x) {
     if (!dataType)
       dataType = declaredDataTypeOf(operand);
   bool isHeld =
-      c.b.type(x).getElementType().isInteger(dataType == 12 ? 64 : 32);
+      c.b.type(x).getElementType().isInteger(dataType == kUInt32 ? 64 : 32);
   return isHeld ? wrapped(c.b, x, dataType) : x;
 }
 
@@ -198,19 +201,13 @@ RankedTensorType gpuopt::heldTypeOf(RankedTensorType type) {
              : type;
 }
 
-/// Whether a value is a constant of up to 32 unsigned bits with a number that
-/// has no place in the signed integers of its width, in which constants are
-/// computed. In those that programs hold it in, each has one.
-static bool exceedsSigned(Value x) {
+/// Whether a value is a constant of up to 32 unsigned bits that has no place in
+/// the signed integers of its width. In those that programs hold it in, it has.
+static bool needsWiderIntegers(Value x) {
   DenseElementsAttr constant = constantOf(x);
-  if (!constant || !constant.getElementType().isUnsignedInteger() ||
-      constant.getElementType().getIntOrFloatBitWidth() > 32 ||
-      constant.empty())
-    return false;
-  return constant.isSplat()
-             ? constant.getSplatValue<APInt>().isNegative()
-             : llvm::any_of(constant.getValues<APInt>(),
-                            [](const APInt &x) { return x.isNegative(); });
+  return constant && constant.getElementType().isUnsignedInteger() &&
+         constant.getElementType().getIntOrFloatBitWidth() <= 32 &&
+         !constant.empty() && exceedsSigned(constant);
 }
 
 void gpuopt::holdConstants(onnx::NodeOp node, nn::TensorBuilder &b,
@@ -229,8 +226,8 @@ void gpuopt::holdConstants(onnx::NodeOp node, nn::TensorBuilder &b,
   bool areHeld = false, hasLongUnsigned = false;
   for (auto [index, input] : llvm::enumerate(inputs))
     for (Value x : input.tensors) {
-      areHeld |= isHeld(x) ||
-                 (computesSigned(node.getOpType(), index) && exceedsSigned(x));
+      areHeld |= isHeld(x) || (computesSigned(node.getOpType(), index) &&
+                               needsWiderIntegers(x));
       hasLongUnsigned |=
           getElementTypeOrSelf(x.getType()).isUnsignedInteger(32);
     }
@@ -243,7 +240,7 @@ void gpuopt::holdConstants(onnx::NodeOp node, nn::TensorBuilder &b,
                                     b.type(input.tensors.front())
                                         .getElementType()
                                         .isSignlessInteger(64) &&
-                                    declaredDataTypeOf(value) == 12;
+                                    declaredDataTypeOf(value) == kUInt32;
                            });
   if (!areHeld)
     return;

@@ -139,11 +139,7 @@ static bool isSigned(Value value) {
            .isUnsignedInteger())
     return true;
   DenseElementsAttr constant = constantOf(value);
-  if (constant && constant.isSplat())
-    return !constant.getSplatValue<APInt>().isNegative();
-  return constant &&
-         llvm::none_of(constant.getValues<APInt>(),
-                       [](const APInt &number) { return number.isNegative(); });
+  return constant && !exceedsSigned(constant);
 }
 
 /// Returns what an operand must be by its letter; empty if it is so.

@@ -50,7 +50,7 @@ train.variable @frozen frozen : tensor<8x8xf32>
 
 // LOSS: expects a loss of cross_entropy, nll, mse, l1, huber, smooth_l1, bce_with_logits, focal, dice, kl_div, soft_cross_entropy or none, but got 'hinge'
 // NODECAY: expects --no-decay to match the name of a parameter, but 'norm' matches none
-// FROZEN-GROUP: expects --param-group to match the name of a parameter that is trained, but 'frozen' matches frozen ones and buffers alone
+// FROZEN-GROUP: expects --param-group to match the name of a parameter that is trained, but 'frozen' matches only frozen parameters and buffers
 // LOGITS: expects 'logits' to name an output of the model (logits), but got 'other'
 
 func.func @forward(%x: tensor<4x8xf32> {nn.name = "x"}) -> (tensor<4x3xf32> {nn.name = "logits"}) {

@@ -84,10 +84,12 @@ private:
                << type;
     if (failed(readLoss()) || failed(checkOptimizer()))
       return failure();
-    if (!noDecay.empty() && failed(checkExpression("--no-decay", noDecay)))
+    if (!noDecay.empty() &&
+        failed(checkExpression("--no-decay", noDecay, /*needsTrained=*/false)))
       return failure();
     for (const std::string &group : paramGroups)
-      if (failed(checkExpression("--param-group", group)))
+      if (failed(
+              checkExpression("--param-group", group, /*needsTrained=*/true)))
         return failure();
     if (failed(expectAtLeast(getOperation(), 1,
                              {{"accumulation-steps", accumulationSteps},
@@ -118,8 +120,9 @@ private:
   }
 
   /// Checks a regular expression of the names of parameters, which a flag of
-  /// the driver has given.
-  LogicalResult checkExpression(StringRef flag, StringRef expression) {
+  /// the driver has given. Some flags say nothing of what is frozen.
+  LogicalResult checkExpression(StringRef flag, StringRef expression,
+                                bool needsTrained) {
     std::string error;
     if (!llvm::Regex(expression).isValid(error))
       return getOperation().emitError("expects a regular expression for ")
@@ -134,14 +137,13 @@ private:
       return getOperation().emitError("expects ")
              << flag << " to match the name of a parameter, but '" << expression
              << "' matches none";
-    // Weight decay is off for what is frozen in any case.
-    if (flag == "--param-group" &&
+    if (needsTrained &&
         llvm::none_of(llvm::make_filter_range(variables, matches),
                       [](VariableOp variable) { return variable.isTrained(); }))
       return getOperation().emitError("expects ")
              << flag << " to match the name of a parameter that is trained, "
-             << "but '" << expression << "' matches frozen ones and buffers "
-             << "alone";
+             << "but '" << expression
+             << "' matches only frozen parameters and buffers";
     return success();
   }
 
