@@ -203,7 +203,7 @@ def test_every_optimizer_has_a_reference():
 def test_the_plan_tells_what_each_costs(small_model):
     """What a plan says of all optimizers is what it has for the chosen one."""
     def memory(name):
-        command = [find_driver(), "plan", small_model[1], "--batch-size=16", "--loss=mse", "--target=host", "--json", f"--optimizer={name}"]
+        command = [find_driver(), "plan", small_model[1], "--batch-size=16", "--loss=mse", "--target=host", "--device=host", "--json", f"--optimizer={name}"]
         return json.loads(execute(command))["memory"]
 
     elements, quantized = sum(p.numel() for p in small_model[0].parameters()), small_model[0].wide.weight.numel()
