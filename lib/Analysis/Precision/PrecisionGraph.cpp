@@ -296,7 +296,7 @@ private:
     if (copies.down < 0)
       copies = addCopies(owner, tensor);
     forbid(product, copies.down);
-    // Overrides have their way.
+    // A product that an override puts into half precision keeps its copy.
     Rule &rule = graph.problem.choices[product].rule;
     int result = choiceOf(op->getResult(0));
     bool isForced =

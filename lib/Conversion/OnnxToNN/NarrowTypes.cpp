@@ -17,7 +17,7 @@
 using namespace mlir;
 using namespace gpuopt;
 
-/// Of the data types of ONNX's TensorProto.
+/// The number that ONNX's TensorProto gives the data type uint32.
 constexpr int64_t kUInt32 = 12;
 
 std::optional<SmallFloat> gpuopt::smallFloatOf(int64_t dataType) {

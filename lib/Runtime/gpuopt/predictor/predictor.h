@@ -273,10 +273,11 @@ private:
                  output.bytes);
   }
 
-  // The last batch has `rest` samples, and copies of its last one behind them.
-  // Throws if results depend on what is there: the first samples of the batch
-  // that has been computed are computed twice more, with copies of the last and
-  // of the first of them behind them; one alone with itself and with zeros.
+  // The last batch will have `rest` samples, filled up with copies of its last
+  // one. Throws if the results depend on what fills it. To find out, the first
+  // `rest` samples of the present batch are computed with copies of the last of
+  // them, and again with copies of the first. A single sample is both, so it is
+  // computed with copies of itself, and again with zeros.
   void refuse_mixed(int64_t rest) {
     const std::vector<std::vector<uint8_t>> rows = with_copies(rest, rest - 1);
     const auto others = with_copies(rest, rest > 1 ? 0 : -1);

@@ -224,8 +224,8 @@ private:
     });
   }
 
-  /// Returns whether what these labels keep leaves the steps that train a
-  /// schedule, as fast as theirs but for a thousandth.
+  /// Returns whether the steps that train still fit beside what these labels
+  /// keep, and are at most a thousandth slower.
   bool leavesRoom(StepOp step, const Labelling &labelling,
                   const DeviceModel &model) {
     constexpr double kSlack = 1.001;
@@ -507,8 +507,9 @@ private:
   PrecisionPolicy policy;
   /// The steps that train whose precisions are chosen, with their times.
   SmallVector<std::pair<StepOp, double>> training;
-  Kept kept; ///< By the steps whose precisions are chosen.
-  /// Whether the step in hand has no copies but those that others need.
+  /// What the steps need whose precisions are chosen.
+  Kept kept;
+  /// Whether the present step may read only copies that earlier steps keep.
   bool onlyKeptCopies = false;
   std::shared_ptr<planning::LadderStore> ladders =
       std::make_shared<planning::LadderStore>();
