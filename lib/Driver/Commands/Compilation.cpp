@@ -59,8 +59,8 @@ static DialectRegistry allDialects() {
   return registry;
 }
 
-Compilation::Compilation(const DriverOptions &options, bool isQuiet)
-    : options(options), scheduleOptions(options.pipeline), isQuiet(isQuiet),
+Compilation::Compilation(const DriverOptions &options, bool isSilent)
+    : options(options), scheduleOptions(options.pipeline), isSilent(isSilent),
       context(allDialects()) {
   if (!scheduleOptions.ladders)
     scheduleOptions.ladders = std::make_shared<planning::LadderStore>();
@@ -76,7 +76,7 @@ Compilation::Compilation(const DriverOptions &options, bool isQuiet)
     diagnostics += text;
     bool isNote = diagnostic.getSeverity() == DiagnosticSeverity::Remark ||
                   diagnostic.getSeverity() == DiagnosticSeverity::Note;
-    if (!this->isQuiet && !(isNote && this->options.emission.settings.quiet))
+    if (!this->isSilent && !(isNote && this->options.emission.settings.quiet))
       llvm::errs() << text;
     return success();
   });
@@ -138,7 +138,7 @@ LogicalResult Compilation::run(Phase phase) {
                           options.pipeline.legalise.trainedParams))))
     return failure();
   if (std::string text = describePrecision();
-      phase == Phase::Precision && !isQuiet && !text.empty())
+      phase == Phase::Precision && !isSilent && !text.empty())
     addNote("precision: " + text);
   return phase == Phase::Precision ? takeCosts() : success();
 }
@@ -163,7 +163,7 @@ LogicalResult Compilation::takeCosts() {
   costs = std::move(*found);
   if (stepWithoutBudget)
     costs.withoutBudget = *stepWithoutBudget;
-  if (isQuiet)
+  if (isSilent)
     return success();
   if (std::string text = costs.describe(); !text.empty())
     addNote("costs: " + text);
@@ -195,13 +195,13 @@ void Compilation::explainBudget() {
     return;
   std::string text = "  note: --memory-budget=auto is " + measured + "\n";
   diagnostics += text;
-  if (!isQuiet)
+  if (!isSilent)
     llvm::errs() << text;
 }
 
 void Compilation::report(const Twine &error) {
   diagnostics += ("gpuopt: error: " + error + "\n").str();
-  if (!isQuiet)
+  if (!isSilent)
     llvm::errs() << "gpuopt: error: " << error << "\n";
 }
 

@@ -18,9 +18,9 @@ namespace gpuopt {
 /// The compilation of one model with one set of options.
 class Compilation {
 public:
-  /// Prints errors and warnings or, if `isQuiet`, only keeps them in
+  /// Prints errors and warnings or, if `isSilent`, only keeps them in
   /// `diagnostics`.
-  explicit Compilation(const DriverOptions &options, bool isQuiet = false);
+  explicit Compilation(const DriverOptions &options, bool isSilent = false);
 
   /// Imports the model and runs the phases up to `last`, one after the other;
   /// continues where the last call stopped. Dumps phases where the options say
@@ -64,7 +64,7 @@ private:
   /// The options of all before the schedule, and of all from it on. They share
   /// the plans of schedules, of which some are made to choose kernels.
   PipelineOptions kernelOptions, scheduleOptions;
-  bool isQuiet;
+  bool isSilent;
   std::string diagnostics;
   std::string graphName; ///< As the file has it.
   std::string modelHash, graphHash;

@@ -40,7 +40,7 @@ deviceOfKernels(const DriverOptions &options) {
 static Planned plan(const DriverOptions &options) {
   Planned result;
   result.accumulationSteps = options.emission.accumulationSteps;
-  Compilation compilation(options, /*isQuiet=*/true);
+  Compilation compilation(options, /*isSilent=*/true);
   std::optional<DeviceModel> device = deviceOfKernels(options);
   std::vector<KernelEstimate> kernels;
   LogicalResult scheduled = compilation.runTo(Phase::Schedule);
@@ -191,7 +191,7 @@ static LargestBatch largestBatch(DriverOptions options, int64_t start,
   quick.pipeline.schedule.takesAny = true;
   int64_t guess = largestFrom(start, [&](int64_t batch) {
     quick.import.batchSize = batch;
-    Compilation compilation(quick, /*isQuiet=*/true);
+    Compilation compilation(quick, /*isSilent=*/true);
     return Trial{succeeded(compilation.runTo(Phase::Schedule))};
   });
   guess = std::max(guess, start);

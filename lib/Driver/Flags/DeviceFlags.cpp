@@ -203,11 +203,11 @@ static void tellOtherDevice(const DeviceModel &model,
     return;
   std::string kind = model.hasWarps() ? "GPU" : "processor",
               fitting = model.hasWarps() ? "cuda" : "host";
-  addNote(Twine(planCommand() ? "" : "warning: ") + "--device=" + deviceName +
-          " is a " + kind +
-          ", but the program is for --target=" + std::string(target.name) +
-          ": times, and what is chosen by them, are those of the " + kind +
-          "; give --target=" + fitting + ", or leave out --device");
+  (planCommand() ? addNote : addWarning)(
+      "--device=" + deviceName + " is a " + kind +
+      ", but the program is for --target=" + std::string(target.name) +
+      ": times, and what is chosen by them, are those of the " + kind +
+      "; give --target=" + fitting + ", or leave out --device");
 }
 
 /// Returns what to do about a value of --device that is neither a device nor a

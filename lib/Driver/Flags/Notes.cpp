@@ -13,12 +13,25 @@
 
 using namespace llvm;
 
-static std::vector<std::string> &keptNotes() {
-  static std::vector<std::string> notes;
+namespace {
+struct Note {
+  bool isWarning;
+  std::string text;
+};
+} // namespace
+
+static std::vector<Note> &keptNotes() {
+  static std::vector<Note> notes;
   return notes;
 }
 
-void gpuopt::addNote(const Twine &text) { keptNotes().push_back(text.str()); }
+void gpuopt::addNote(const Twine &text) {
+  keptNotes().push_back({/*isWarning=*/false, text.str()});
+}
+
+void gpuopt::addWarning(const Twine &text) {
+  keptNotes().push_back({/*isWarning=*/true, text.str()});
+}
 
 void gpuopt::noteReplaced(StringRef flag, StringRef earlier, StringRef later) {
   if (earlier != later)
@@ -27,15 +40,17 @@ void gpuopt::noteReplaced(StringRef flag, StringRef earlier, StringRef later) {
 }
 
 std::string gpuopt::noteOn(StringRef subject) {
-  for (StringRef note : keptNotes())
-    if (note.consume_front(subject) && note.consume_front(": "))
-      return note.str();
+  for (const Note &note : keptNotes())
+    if (StringRef text = note.text;
+        text.consume_front(subject) && text.consume_front(": "))
+      return text.str();
   return "";
 }
 
 void gpuopt::printNotes(bool isQuiet) {
-  for (StringRef note : keptNotes())
-    if (!isQuiet || note.starts_with("warning: "))
-      errs() << "gpuopt: " << note << "\n";
+  for (const Note &note : keptNotes())
+    if (!isQuiet || note.isWarning)
+      errs() << "gpuopt: " << (note.isWarning ? "warning: " : "") << note.text
+             << "\n";
   keptNotes().clear();
 }

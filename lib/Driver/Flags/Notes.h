@@ -17,6 +17,9 @@ namespace gpuopt {
 /// once: an error comes alone, so that nobody has to look for it.
 void addNote(const llvm::Twine &text);
 
+/// Keeps what the user should know even where notes are not wanted.
+void addWarning(const llvm::Twine &text);
+
 /// Notes that a flag was given with two values, unless they are the same.
 void noteReplaced(llvm::StringRef flag, llvm::StringRef earlier,
                   llvm::StringRef later);
@@ -25,8 +28,8 @@ void noteReplaced(llvm::StringRef flag, llvm::StringRef earlier,
 /// nothing if there is none.
 std::string noteOn(llvm::StringRef subject);
 
-/// Prints each note as "gpuopt: TEXT", once; if `isQuiet`, as with --quiet,
-/// only those that begin with "warning: ".
+/// Prints each note as "gpuopt: TEXT" and each warning as "gpuopt: warning:
+/// TEXT", once; if `isQuiet`, as with --quiet, warnings alone.
 void printNotes(bool isQuiet = false);
 
 } // namespace gpuopt
