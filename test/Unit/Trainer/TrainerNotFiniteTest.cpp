@@ -118,13 +118,13 @@ TEST_F(TrainerNotFiniteTest, MetricsTellThatTheRunHasDiverged) {
 // Programs that scale their loss skip steps that overflow. If the scale cannot
 // fall any more, no later step is good, and the checkpoints before are kept.
 struct StuckTest : TrainerNotFiniteTest {
-  // Steps after the tenth are skipped, at this scale.
-  void skip_at(float scale) {
-    update = [scale](Context &ctx, char *memory) {
+  // Steps after the tenth, up to the last, are skipped, at this scale.
+  void skip_at(float scale, int64_t last = 1000) {
+    update = [scale, last](Context &ctx, char *memory) {
       auto *state = tiny::at<StepState>(memory, tiny::kOffState);
       tiny::update(ctx, memory);
       if (state->draw > 10)
-        state->scaler.update({}, scale, true);
+        state->scaler.update({}, scale, state->draw <= last);
     };
     program.update = [](Context &ctx, char *memory) { update(ctx, memory); };
   }
@@ -145,6 +145,38 @@ TEST_F(StuckTest, SkippingAtTheLeastScaleEndsARun) {
   EXPECT_TRUE(std::filesystem::exists(folder / "a/checkpoint-10"));
   EXPECT_FALSE(std::filesystem::exists(folder / "a/checkpoint-15"));
   EXPECT_FALSE(std::filesystem::exists(folder / "a/model.safetensors"));
+}
+// One step that overflows may be due to its batch: it costs no checkpoint.
+TEST_F(StuckTest, FewSkippedStepsCostNoCheckpoint) {
+  skip_at(1, /*last=*/12);
+  ASSERT_EQ(run("a", {"--max-steps=14", "--save-steps=1"}), 0) << error;
+  for (int step : {11, 12, 13, 14})
+    EXPECT_TRUE(std::filesystem::exists(folder / "a/checkpoint-" +
+                                        std::to_string(step)))
+        << step;
+  EXPECT_EQ(error.find("is not saved"), std::string::npos) << error;
+}
+TEST_F(StuckTest, ACheckpointThatIsLeftOutIsTold) {
+  skip_at(1, /*last=*/13);
+  ASSERT_EQ(run("a", {"--max-steps=14", "--save-steps=1"}), 0) << error;
+  EXPECT_TRUE(std::filesystem::exists(folder / "a/checkpoint-12"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "a/checkpoint-13"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "a/checkpoint-14"));
+  EXPECT_NE(error.find("warning: what step 13 has come to is not saved: steps "
+                       "are skipped at the least loss scale"),
+            std::string::npos)
+      << error;
+}
+// A validation is done with the weights alone. If its loss is finite, they are
+// good, and the best ones are kept.
+TEST_F(StuckTest, TheBestValidationHasItsCheckpoint) {
+  skip_at(1, /*last=*/13);
+  ASSERT_EQ(run("a", {"--max-steps=14", "--save-best", "--eval-steps=13",
+                      "--eval-data", "x=" + folder / "x.npy", "--eval-labels",
+                      folder / "labels.npy"}),
+            0)
+      << error;
+  EXPECT_TRUE(std::filesystem::exists(folder / "a/checkpoint-13")) << error;
 }
 TEST_F(StuckTest, SkippingAtALargerScaleEndsNone) {
   skip_at(4);

@@ -136,9 +136,13 @@ public:
   bool weights_are_lost() const {
     return is_spoilt || stuck_steps >= kMostStuckSteps;
   }
-  // Whether the last step was skipped at the least loss scale: what the weights
-  // compute is not finite, so that a checkpoint of them replaces no other.
-  bool is_stuck() const { return stuck_steps > 0; }
+  // Whether what the weights compute seems not to be finite, so that a
+  // checkpoint of them should replace no other: steps are skipped at the least
+  // loss scale, several in a row or without a finite loss. A single one with a
+  // finite loss may be due to its batch.
+  bool is_stuck() const {
+    return stuck_steps >= kFewStuckSteps || (stuck_steps > 0 && !has_loss);
+  }
   // Returns the first step of those that have lost the weights, the last of
   // which is `last`.
   int64_t lost_since(int64_t last) const {
@@ -159,7 +163,7 @@ private:
   // The number of skipped steps in a row after which a warning comes, once for
   // each such run.
   static constexpr int64_t kSkippedBeforeWarning = 20;
-  static constexpr int64_t kMostStuckSteps = 50;
+  static constexpr int64_t kFewStuckSteps = 3, kMostStuckSteps = 50;
 
   std::string inputs_not_finite() {
     NameList names;

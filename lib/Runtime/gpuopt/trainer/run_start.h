@@ -6,6 +6,12 @@
 
 namespace gpuopt {
 
+// Prints a line, unless there is nothing in it.
+inline void say(const std::string &line) {
+  if (!line.empty())
+    printf("%s\n", line.c_str());
+}
+
 // Prints the memory, the steps and the samples of a run of `steps` steps, and
 // from which checkpoint it goes on behind `step`.
 inline void print_run_start(const Context &ctx, const Program &program,
@@ -23,10 +29,6 @@ inline void print_run_start(const Context &ctx, const Program &program,
          static_cast<long long>(program.accumulation_steps),
          static_cast<long long>(program.batch_size),
          data.train().describe_epoch().c_str(), ctx.num_threads);
-  const auto say = [](const std::string &line) {
-    if (!line.empty())
-      printf("%s\n", line.c_str());
-  };
   if (!is_started_by_gpuopt())
     say(data.fewer_classes());
   const std::string &path = checkpoints.start_path();

@@ -162,9 +162,18 @@ private:
       validate(metrics, step);
     const bool is_due = is_repeated || checkpoints.is_best(step) ||
                         (s.save_steps > 0 && step % s.save_steps == 0);
-    return is_due && step < steps && !awaits_validation && !watch->is_stuck()
+    return is_due && step < steps && !awaits_validation && may_save()
                ? save_checkpoint(metrics)
                : end_checkpoint(false);
+  }
+
+  // Whether a checkpoint may take the place of others; tells if it may not. A
+  // validation whose result is finite shows that the weights are good.
+  bool may_save() const {
+    if (!watch->is_stuck() || checkpoints.is_best(step))
+      return true;
+    outcome.tell_not_saved(step, "steps are skipped at the least loss scale");
+    return false;
   }
 
   // The validation after the last step is no part of this.
@@ -194,7 +203,7 @@ private:
     const bool is_due = s.save_steps > 0 || !s.resume.empty() ||
                         checkpoints.is_best(step) || stops_early();
     const bool has_none = has_trained && !checkpoints.last_is_of(step);
-    if (((is_due && has_none) || is_late) && !watch->is_stuck() &&
+    if (((is_due && has_none) || is_late) && may_save() &&
         !(save_checkpoint(metrics) && end_checkpoint(true)))
       return kDiverged;
     profiles.end(); // the last checkpoint is part of it
@@ -240,14 +249,6 @@ private:
     } catch (const std::exception &error) {
       outcome.tell_not_saved(step, error_text(error));
     }
-  }
-  static void remove_file(const std::string &path) {
-    std::error_code code; // gpuopt export warns of one that stays
-    std::filesystem::remove(path, code);
-  }
-  static void say(const std::string &line) {
-    if (!line.empty())
-      printf("%s\n", line.c_str());
   }
 
   // Whether an interrupt ends the run before its last step. One that comes
@@ -314,8 +315,9 @@ private:
       outcome.tell_divergence(step, "; infinite or NaN: " + lost);
     else
       write_class_names(s.output_dir, data.class_names(), program.name);
+    std::error_code code; // gpuopt export warns of averages that stay
     if (lost.empty() && !averages.are_kept())
-      remove_file(s.output_dir + "/" + kAveragesFile);
+      std::filesystem::remove(s.output_dir + "/" + kAveragesFile, code);
     if (lost.empty())
       earlier.saved(/*is_interrupted=*/stops_early());
     return lost.empty();
