@@ -131,6 +131,9 @@ def _export_program(module: Any, example_inputs: tuple, **options: Any) -> Any:
             # What PyTorch has to say to itself. All inputs have the one batch.
             warnings.filterwarnings("ignore", message=".*axis name: batch will not be used")
             warnings.filterwarnings("ignore", category=FutureWarning, module="copyreg|torch")
+            # Of recurrent modules, whose checks and lists of weights are PyTorch's own.
+            warnings.filterwarnings("ignore", category=FutureWarning, message="_check_is_size")
+            warnings.filterwarnings("ignore", message=r".*\._flat_weights\[0\]")
             return torch.onnx.export(module, example_inputs, dynamo=True, optimize=False, verbose=False, **options)
     finally:
         for part, was_training in modes:

@@ -331,6 +331,12 @@ def test_modules_without_a_warning(module, tmp_path, recwarn):
     assert not [str(warning.message) for warning in recwarn if str(warning.message).startswith("the ")]
 
 
+@pytest.mark.parametrize("kind", variants([nn.LSTM, nn.GRU, nn.RNN], [nn.LSTM]))
+def test_recurrent_modules_without_any_warning(kind, tmp_path, recwarn):
+    gpuopt.export(kind(4, 3, batch_first=True), torch.zeros(5, 2, 4), tmp_path / "model.onnx")
+    assert not [str(warning.message) for warning in recwarn]
+
+
 def test_changed_buffers_are_told(tmp_path):
     module = nn.Sequential(nn.utils.parametrizations.spectral_norm(nn.Linear(4, 4)), nn.BatchNorm1d(4))
     message = r"the forward changes 0\.parametrizations\.weight\.0\._u, 0\.parametrizations\.weight\.0\._v, which an ONNX graph"
