@@ -48,6 +48,20 @@ for label, flip, back in [("", 0, 0), ("Back", 1, 0), ("Prepend", 0, 1), ("BackP
     add("long_loops", "Scan", operands, lambda *x, r=scanned(flip, back): r(*x)[0], label=f"Long{label}", **attributes)
     add("long_loops", "Scan", operands, lambda *x, r=scanned(flip, back): r(*x)[1], label=f"LongCell{label}", **attributes)
 
+# What the iterations compute of a weight alone, each time anew: the loop reads one value as several operands.
+again = graph([node("Transpose", ["w"], ["first"]), node("Transpose", ["w"], ["second"]), node("MatMul", ["state", "first"], ["a"]), node("MatMul", ["x", "second"], ["b"]),
+               node("Exp", ["w"], ["third"]), node("Exp", ["w"], ["fourth"]), node("Add", ["a", "b"], ["sum"]), node("Mul", ["sum", "third"], ["c"]), node("Mul", ["x", "fourth"], ["d"]),
+               node("Add", ["c", "d"], ["all"]), node("Tanh", ["all"], ["next"]), node("Identity", ["w"], ["same"])], ["state", "w", "x"], ["next", "same"])
+
+
+def computed_again(state, w, x):
+    for part in x:
+        state = torch.tanh((state @ w.T + part @ w.T) * w.exp() + part * w.exp())
+    return state
+
+
+add("long_loops", "Scan", [[(3, 3), (3, 3), (STEPS, 3, 3)]], computed_again, label="LongAgain", body=again, num_scan_inputs=1)
+
 # Two operands in two directions.
 both = graph([node("Mul", ["state", "a"], ["scaled"]), node("Add", ["scaled", "b"], ["next"])], ["state", "a", "b"], ["next"])
 

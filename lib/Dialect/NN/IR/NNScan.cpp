@@ -154,9 +154,6 @@ Value ScanBuilder::addState(Value initial) {
 }
 
 Value ScanBuilder::addInvariant(Value value) {
-  for (auto [argument, outer] : invariants)
-    if (outer == value)
-      return argument;
   return addArgument(invariants, value, value.getType());
 }
 
@@ -205,6 +202,9 @@ Value ScanBuilder::captured(OpBuilder &inside, Value value) {
   Operation *producer = value.getDefiningOp();
   if (producer && producer->hasTrait<OpTrait::ConstantLike>())
     return inside.clone(*producer)->getResult(0);
+  for (auto [argument, outer] : invariants)
+    if (outer == value)
+      return argument;
   return addInvariant(value);
 }
 

@@ -37,8 +37,9 @@ public:
   mlir::Value addSlice(mlir::Value tensor);
   /// Returns the state before an iteration, of the type of `initial`.
   mlir::Value addState(mlir::Value initial);
-  /// Returns a value from outside of the loop, within an iteration. It has one
-  /// argument however often it is added.
+  /// Returns a value from outside of the loop, within an iteration. As with
+  /// slices and states, each call makes an operand of its own, even if another
+  /// one is equal: the gradient of each is told apart.
   mlir::Value addInvariant(mlir::Value value);
 
   /// The tensor outside of the loop that an argument stands for: the whole
@@ -50,9 +51,9 @@ public:
   bool isInvariant(mlir::Value value) const { return isIn(invariants, value); }
 
   /// Makes what is used in the iteration, and defined outside of it,
-  /// invariants; constants are copied into the iteration. Constants of the
-  /// iteration, and ops that depend on nothing but such values, are moved to
-  /// `builder`, before the loop.
+  /// invariants, one for each value; constants are copied into the iteration.
+  /// Constants of the iteration, and ops that depend on nothing but such
+  /// values, are moved to `builder`, before the loop.
   void capture(mlir::OpBuilder &builder);
 
   /// Builds the op. `next` are the states after an iteration, in the order in
