@@ -46,10 +46,12 @@ def export(
 
     Warns of a module in evaluation mode that dropout or batch normalisation is
     active, and of buffers other than running statistics that the forward
-    changes: training leaves them as they are. ONNX has no operator that stops a
-    gradient, as ``detach`` and ``torch.no_grad`` do, so the file says beside
-    the graph which values no gradient passes, and which rows of embeddings get
-    none, as that of ``padding_idx``.
+    changes: training leaves them as they are. Warns of ``scatter_reduce`` with
+    means, as which the exporter writes another function. ONNX has no operator
+    that stops a gradient, as ``detach`` and ``torch.no_grad`` do, so the file
+    says beside the graph which values no gradient passes, and which rows of
+    embeddings get none, as that of ``padding_idx``. A standard deviation of 0
+    passes none either: a Where around its root says so.
 
     Args:
       module: a ``torch.nn.Module``; its training mode is restored afterwards.
@@ -101,8 +103,10 @@ def export(
     )
     _check_outputs(program.model, output_names)
     _warn_of_changed_buffers(program.exported_program)
+    _warn_of_scattered_means(program.exported_program)
     if symbolic_batch:
         _warn_of_fixed_batch(program.model)
+    _guard_deviations(program.model, _deviations(program.exported_program))
     _name_nodes(program.model)
     _strip(program.model)
     _mark_parameters(program.model, module, _changed_buffers(program.exported_program))
@@ -192,6 +196,21 @@ def _warn_of_changed_buffers(program: Any) -> None:
         )
 
 
+def _warn_of_scattered_means(program: Any) -> None:
+    """PyTorch's exporter writes a scatter of means, which ONNX does not have, as one that replaces."""
+    means = [
+        node.name for node in program.graph.nodes
+        if str(node.target) == "aten.scatter_reduce.two" and "mean" in (*node.args[4:5], node.kwargs.get("reduce"))
+    ]
+    if means:
+        warnings.warn(
+            f"the forward calls scatter_reduce with reduce='mean' (at {', '.join(means)}), which PyTorch's exporter writes as a scatter "
+            "that replaces elements: the file computes another function than the module. Take reduce='sum', and divide by the "
+            "number of elements, which is the sum of as many ones",
+            stacklevel=3,
+        )
+
+
 def _stopped_gradients(program: Any, module: Any) -> list[str]:
     """The names of the values that stop a gradient on its way from an output to a parameter that is trained."""
     parameters = dict(module.named_parameters(remove_duplicate=False))
@@ -229,6 +248,14 @@ def _padding_rows(program: Any) -> dict[str, int]:
     embeddings = [node for node in program.graph.nodes if str(node.target) == "aten.embedding.default"]
     rows = {node.name: node.args[2] if len(node.args) > 2 else node.kwargs.get("padding_idx", -1) for node in embeddings}
     return {name: row for name, row in rows.items() if row >= 0}
+
+
+def _deviations(program: Any) -> set[str]:
+    """The names of the roots that are standard deviations, not roots that the forward takes."""
+    return {
+        node.name for node in program.graph.nodes
+        if str(node.target) == "aten.sqrt.default" and str(node.meta.get("original_aten")).startswith("aten.std")
+    }
 
 
 def _parameters(module: Any, example_inputs: Sequence[Any]) -> Iterator[tuple[str, int | None]]:
@@ -435,6 +462,29 @@ def _stop_gradients(model: Any, names: Sequence[str]) -> None:
             model.graph.insert_after(producer, stop)
             value = stop.outputs[0]
         value.metadata_props["gpuopt.stops_gradient"] = "true"
+
+
+def _guard_deviations(model: Any, names: set[str]) -> None:
+    """Lets no gradient pass a standard deviation of 0, as PyTorch does not either: that of the root is infinite there."""
+    import onnx_ir as ir
+
+    for node in list(model.graph):
+        if node.op_type != "Sqrt" or node.name.removeprefix("node_") not in names:
+            continue
+        variance, element = node.inputs[0], node.outputs[0].dtype.numpy()
+        before = [ir.node("Constant", [], attributes={"value": ir.tensor(np.array(number, element))}) for number in (0, 1)]
+        zero, one = (constant.outputs[0] for constant in before)
+        before.append(ir.node("Equal", [variance, zero], name=f"{node.name}_is_zero"))
+        is_zero = before[-1].outputs[0]
+        before.append(ir.node("Where", [is_zero, one, variance], name=f"{node.name}_safe"))
+        before.append(ir.node("Sqrt", [before[-1].outputs[0]], name=f"{node.name}_root"))
+        for part in before:
+            part.metadata_props.update(node.metadata_props)
+        model.graph.insert_before(node, before)
+        node.op_type = "Where"
+        node.resize_inputs(3)
+        for index, value in enumerate((is_zero, zero, before[-1].outputs[0])):
+            node.replace_input_with(index, value)
 
 
 def _note_padding(model: Any, rows: dict[str, int]) -> None:

@@ -401,6 +401,65 @@ def test_padding_gets_no_gradient(tmp_path):
     assert not gradients["places.weight"][4].any() and gradients["tokens.weight"][1].any()
 
 
+class Deviations(nn.Module):
+    """Standard deviations of rows of which some have equal elements, and a root that is not guarded."""
+
+    def __init__(self, dtype):
+        super().__init__()
+        rows = torch.tensor([[2.0, 2, 2, 2], [0, 0, 0, 0], [1, 2, 4, 8], [-1, 2, -3, 4]], dtype=dtype)
+        self.rows, self.other = nn.Parameter(rows), nn.Parameter(rows + torch.arange(4))
+
+    def forward(self, x):
+        rows = self.rows * x
+        total = rows.std(-1).sum() + (rows.std(1, correction=0, keepdim=True) * x).sum() + torch.std_mean(rows, 1)[0].prod() + rows.std()
+        return total + (self.other.var(1) * x[:, 0]).sqrt().sum()
+
+
+@pytest.mark.parametrize("dtype", [torch.double, torch.float])
+def test_standard_deviations_of_equal_elements(dtype, tmp_path):
+    """Their gradient is 0, as in PyTorch; that of a root of 0 is not finite."""
+    module, x = Deviations(dtype), torch.ones(4, 4, dtype=dtype)
+    gpuopt.export(module, x, tmp_path / "model.onnx", symbolic_batch=False)
+    trainer = Trainer(tmp_path / "model.onnx", tmp_path / "program", OPTIMIZATION_FOR_ONE_STEP, loss="none")
+    loss, gradients, _ = gradients_of(trainer, {"x": x.numpy()}, None)
+    expected = module(x)
+    expected.backward()
+    assert loss == pytest.approx(expected.item(), rel=1e-5)
+    assert worst_gradient(module, gradients)[0] <= 1e-5
+    guards = [node.name for node in onnx_ir.load(tmp_path / "model.onnx").graph if node.op_type == "Equal"]
+    assert guards == ["node_sqrt_is_zero", "node_sqrt_1_is_zero", "node_sqrt_2_is_zero", "node_sqrt_3_is_zero"]
+
+
+def test_a_deviation_that_is_an_output_keeps_its_name(tmp_path):
+    class Spread(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(4))
+
+        def forward(self, x):
+            return (x * self.weight).std(-1)
+
+    x = torch.tensor([[1.0, 2, 4, 8], [3, 3, 3, 3]])
+    gpuopt.export(Spread(), x, tmp_path / "model.onnx", output_names=["spread"])
+    [y] = onnxruntime.InferenceSession(tmp_path / "model.onnx").run(["spread"], {"x": x.numpy()})
+    np.testing.assert_allclose(y, x.std(-1).numpy(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("reduce", ["mean", "sum", "amax"])
+def test_scattered_means_are_told(reduce, tmp_path, recwarn):
+    class Scattering(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(4))
+
+        def forward(self, x):
+            return (x * self.weight).scatter_reduce(1, torch.zeros(2, 4, dtype=torch.int64), x, reduce=reduce)
+
+    gpuopt.export(Scattering(), torch.zeros(2, 4), tmp_path / "model.onnx", symbolic_batch=False)
+    told = [str(warning.message) for warning in recwarn if "the forward calls scatter_reduce with reduce='mean'" in str(warning.message)]
+    assert len(told) == (reduce == "mean")
+
+
 def test_stops_that_the_exporter_loses_are_told():
     graph = onnx_ir.Graph([], [], nodes=[], name="g")
     with pytest.warns(UserWarning, match="the forward stops gradients at a, b, of which the exporter has left no trace"):
