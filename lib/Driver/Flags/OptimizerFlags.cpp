@@ -48,8 +48,11 @@ static Error checkTogether(const TrainingSettings &settings) {
     return createStringError(
         "--warmup-steps and --warmup-ratio both say how long "
         "the warm-up is; give one of them");
-  if (std::string error = schedule_error(
-          settings, "", [](const std::string &name) { return isGiven(name); });
+  auto isGivenFlag = [](const std::string &name) { return isGiven(name); };
+  if (std::string error = relative_step_error(settings, "", isGivenFlag);
+      !error.empty())
+    return createStringError(error);
+  if (std::string error = schedule_error(settings, "", isGivenFlag);
       !error.empty())
     return createStringError(error);
   if (settings.nesterov && settings.momentum == 0)

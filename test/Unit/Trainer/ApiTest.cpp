@@ -220,6 +220,21 @@ TEST_F(ApiTest, TheLearningRateIsTheCallers) {
             "'learning_rate' must be at least 0 and finite, but is -1");
 }
 
+TEST_F(ApiTest, ARelativeStepLeavesNoRateToCallers) {
+  own_program().optimizer = "adafactor";
+  own_program().optimizer_states = {};
+  const std::string why =
+      " has no effect with --adafactor-relative-step, by which adafactor "
+      "chooses the learning rate itself; leave it out, or give "
+      "--no-adafactor-relative-step";
+  EXPECT_EQ(
+      invalid(create({"--adafactor-relative-step", "--learning-rate=0.5"})),
+      "'--learning-rate'" + why);
+  ASSERT_EQ(create({"--adafactor-relative-step"}), GPUOPT_OK)
+      << gpuopt_last_error();
+  EXPECT_EQ(invalid(gpuopt_set_learning_rate(p, 0.5)), "'learning_rate'" + why);
+}
+
 // The rate that a group sets for itself is multiplied as the other one is, and
 // stays so in a checkpoint that is loaded afterwards.
 TEST_F(ApiTest, TheRatesOfGroupsFollow) {

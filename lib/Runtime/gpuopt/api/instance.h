@@ -230,6 +230,8 @@ public:
     if (!(rate >= 0) || !is_finite(rate))
       throw invalid("'learning_rate' must be at least 0 and finite, but is " +
                     number_text(rate));
+    if (settings.adafactor_relative_step)
+      throw invalid("'learning_rate'" + std::string(kNoRateBesideRelativeStep));
     // A rate of 0 for muon would stand for the other one.
     settings.muon_learning_rate = rate > 0 ? muon_ratio * rate : 0;
     settings.learning_rate = rate;

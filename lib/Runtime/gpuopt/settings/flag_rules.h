@@ -95,6 +95,37 @@ std::string schedule_error(const TrainingSettings &s, const std::string &quote,
 }
 
 // This follows the name of a flag in an error.
+constexpr char kNoRateBesideRelativeStep[] =
+    " has no effect with --adafactor-relative-step, by which adafactor chooses "
+    "the learning rate itself; leave it out, or give "
+    "--no-adafactor-relative-step";
+
+// Returns which of the flags that are given would set the learning rate, which
+// adafactor chooses by itself with a relative step, in the same way; empty if
+// none does. transformers.Adafactor refuses a rate beside a relative step too.
+template <class IsGiven>
+std::string relative_step_error(const TrainingSettings &s,
+                                const std::string &quote, IsGiven is_given) {
+  if (!s.adafactor_relative_step)
+    return "";
+  auto asks_for_rate = [&](const std::string &name) {
+    return name == "lr-scheduler-type" ? s.lr_scheduler_type != kConstant
+           : name == "warmup-steps"    ? s.warmup_steps > 0
+           : name == "warmup-ratio"    ? s.warmup_ratio > 0
+                                       : true;
+  };
+  std::vector<std::string> names = {"learning-rate", "lr-scheduler-type",
+                                    "warmup-steps", "warmup-ratio"};
+  for (const LrSchedulerInfo &scheduler : kLrSchedulers)
+    for (const std::string_view name : scheduler.settings)
+      names.emplace_back(name);
+  for (const std::string &name : names)
+    if (!name.empty() && is_given(name) && asks_for_rate(name))
+      return quote + "--" + name + quote + kNoRateBesideRelativeStep;
+  return "";
+}
+
+// This follows the name of a flag in an error.
 constexpr char kNeedsValidationData[] =
     " needs data to validate on: --eval-data and --eval-labels, or "
     "--eval-tokens";

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "gpuopt/device/plain_numbers.h"
+#include "gpuopt/settings/flag_rules.h"
 #include "gpuopt/settings/settings_table.h"
 
 #include <utility>
@@ -88,6 +89,8 @@ inline std::string parse_group_value(const std::string &text,
   if (!setting->range.has(value))
     return "needs '" + key + "' to be " + range_text(*setting) + ", but has " +
            number;
+  if (s.adafactor_relative_step && setting->name == "learning-rate")
+    return "sets '" + key + "', which" + kNoRateBesideRelativeStep;
   for (const OptimizerState &state : optimizer.states)
     if (state.needs == setting->name && s.*setting->field.number == 0 &&
         value != 0)

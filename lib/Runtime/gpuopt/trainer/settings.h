@@ -207,6 +207,10 @@ inline void choose_given(const Flags &flags, Settings &s) {
     s.min_lr = 0;
   if (is_alone("num-train-epochs", "max-steps"))
     s.max_steps = -1;
+  // A relative step replaces a schedule that would need validations.
+  if (s.adafactor_relative_step && !flags.given("lr-scheduler-type") &&
+      s.lr_scheduler_type == kReduceLrOnPlateau)
+    s.lr_scheduler_type = kConstant;
 }
 
 // Check that the files that flags name can be read.
@@ -281,10 +285,12 @@ inline void check_param_groups(const Settings &s, const Program &program) {
 // Checks for flags of the step that contradict each other.
 inline void check_step_settings(const Flags &flags, const Settings &s,
                                 const Program &program) {
+  auto is_given = [&](const std::string &name) { return flags.given(name); };
   check_param_groups(s, program);
-  if (const std::string why = schedule_error(
-          s, "'", [&](const std::string &name) { return flags.given(name); });
+  if (const std::string why = relative_step_error(s, "'", is_given);
       !why.empty())
+    throw Error(why);
+  if (const std::string why = schedule_error(s, "'", is_given); !why.empty())
     throw Error(why);
   if (s.warmup_steps > 0 && s.warmup_ratio > 0)
     throw Error("'--warmup-steps' and '--warmup-ratio' both say how long "
@@ -307,10 +313,10 @@ inline void check_together(const Flags &flags, const Settings &s,
       !find_state(program, StateKind::Gradient))
     throw Error("'--dump-gradients': this program does not keep its "
                 "gradients; compile it with --gradient-accumulation-steps");
+  check_step_settings(flags, s, program);
   if (const std::string why = validation_error(s, "'", s.eval.given());
       !why.empty())
     throw Error(why);
-  check_step_settings(flags, s, program);
   if (const std::string why = missing_flag_error(
           s, "'", /*trains=*/true,
           [&](const char *name) { return flags.given(name); });
