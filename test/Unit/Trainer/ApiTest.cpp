@@ -311,6 +311,51 @@ TEST_F(ApiTest, GoesOnFromACheckpointOfTheTrainer) {
   EXPECT_EQ(weight(), last);
 }
 
+// Validations lower the rate of a trainer, and what they have made of it stays.
+TEST_F(ApiTest, GoesOnWithTheRateThatAPlateauHasLeft) {
+  const std::vector<std::string> plateau = {
+      "--no-shuffle",    "--max-steps=6",
+      "--save-steps=3",  "--lr-scheduler-type=reduce_lr_on_plateau",
+      "--lr-patience=0", "--lr-threshold=0.9",
+      "--lr-factor=0.5", "--eval-steps=1",
+      "--eval-data",     "x=" + folder / "x.npy",
+      "--eval-labels",   folder / "labels.npy"};
+  ASSERT_EQ(run("a", plateau), 0) << error;
+  const double left = numbers("a", "learning_rate")[3];
+  ASSERT_LT(left, 0.1);
+  auto rate_of_step = [&](int64_t number) {
+    step(number);
+    gpuopt_step_info info;
+    EXPECT_EQ(gpuopt_get_step_info(p, &info), GPUOPT_OK);
+    return info.learning_rate;
+  };
+  const std::string checkpoint = folder / "a/checkpoint-3",
+                    saved = folder / "saved";
+  ASSERT_EQ(create({"--lr-scheduler-type=reduce_lr_on_plateau"}), GPUOPT_OK)
+      << gpuopt_last_error();
+  EXPECT_EQ(rate_of_step(0), 0.1);
+  ASSERT_EQ(gpuopt_load(p, checkpoint.c_str()), GPUOPT_OK)
+      << gpuopt_last_error();
+  EXPECT_EQ(rate_of_step(3), left);
+  EXPECT_EQ(rate_of_step(4), left); // no validation has lowered it further
+  ASSERT_EQ(gpuopt_save_checkpoint(p, saved.c_str()), GPUOPT_OK)
+      << gpuopt_last_error();
+  // A rate of the caller's is what it says.
+  ASSERT_EQ(gpuopt_set_learning_rate(p, 0.05), GPUOPT_OK);
+  EXPECT_EQ(rate_of_step(5), 0.05);
+  ASSERT_EQ(gpuopt_load(p, saved.c_str()), GPUOPT_OK) << gpuopt_last_error();
+  EXPECT_EQ(rate_of_step(5), 0.05);
+  // Nor does it stay under another schedule.
+  ASSERT_EQ(create({"--lr-scheduler-type=constant"}), GPUOPT_OK);
+  ASSERT_EQ(gpuopt_load(p, checkpoint.c_str()), GPUOPT_OK);
+  EXPECT_EQ(rate_of_step(3), 0.1);
+  // A trainer goes on with it.
+  std::vector<std::string> resumed = plateau;
+  resumed.push_back("--resume=" + saved);
+  ASSERT_EQ(run("b", resumed), 0) << error;
+  EXPECT_EQ(numbers("b", "learning_rate").front(), left);
+}
+
 TEST_F(ApiTest, TheTrainerGoesOnFromItsCheckpoint) {
   ASSERT_EQ(run("a", {"--no-shuffle", "--max-steps=6"}), 0) << error;
   ASSERT_EQ(create({"--max-steps=6"}), GPUOPT_OK) << gpuopt_last_error();

@@ -236,6 +236,7 @@ public:
     settings.muon_learning_rate = rate > 0 ? muon_ratio * rate : 0;
     settings.learning_rate = rate;
     settings.lr_scheduler_type = kConstant;
+    forget_plateaus();
     group_rates = first_rate > 0 ? rate / first_rate : 1;
     session.write_hyperparameters(settings, group_rates);
   }
@@ -299,6 +300,7 @@ public:
     refuse_lost(copy.lost(session.infinite_at_first));
     RunState run = identity();
     session.read_run(run);
+    run.validations = plateaus;
     run.step = run.updates + run.skipped_steps;
     const std::string part = folder + kPartSuffix;
     try {
@@ -453,8 +455,19 @@ private:
     now.settings.erase("seed");
     refuse_other_run(folder, saved, now);
     session.load_checkpoint(folder);
-    session.begin_run(settings, settings.max_steps, saved, 1, group_rates);
+    plateaus = plateaus_of(resumed_validations(saved, now, settings));
+    session.begin_run(settings, settings.max_steps, saved, plateaus.lr_factor,
+                      group_rates);
     has_changed = false;
+  }
+  // What they have made of the learning rate does not count for another one.
+  void forget_plateaus() {
+    if (plateaus.lr_factor == 1)
+      return;
+    plateaus = ValidationHistory();
+    StepState state = session.read_state();
+    state.lr_factor = plateaus.lr_factor;
+    session.write_state(state);
   }
 
   const Program &program;
@@ -462,6 +475,9 @@ private:
   const double first_rate; // the learning rate before the caller sets one
   const double muon_ratio; // of muon's learning rate to the other one
   double group_rates = 1;  // what the caller multiplies those of groups by
+  // What the validations of a run that is gone on from have come to. A step has
+  // none of its own.
+  ValidationHistory plateaus;
   Session session;
   StepWaiting waiting;
   bool has_changed = false; // weights, since `prepare`

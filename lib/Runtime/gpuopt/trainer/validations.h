@@ -27,6 +27,17 @@ struct ValidationHistory {
   int64_t best_step = 0;
 };
 
+// Returns what reduce_lr_on_plateau knows of the validations, without what the
+// end of the run depends on.
+inline ValidationHistory plateaus_of(const ValidationHistory &history) {
+  ValidationHistory plateaus;
+  plateaus.lr_factor = history.lr_factor;
+  plateaus.plateau_best = history.plateau_best;
+  plateaus.plateau_bad = history.plateau_bad;
+  plateaus.plateau_cooldown = history.plateau_cooldown;
+  return plateaus;
+}
+
 // Takes note of a validation, as torch.optim.lr_scheduler.ReduceLROnPlateau
 // does in its mode `min` with a relative threshold.
 inline void note_for_plateau(const TrainingSettings &s, double loss,
