@@ -2,15 +2,17 @@
 
 import json
 import os
+import random
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers, trainers
 
 import gpuopt
+from gpuopt import text_pieces
 from gpuopt.driver import find_driver
 
 TEXTS = ["The quick brown fox.\r\nIt jumps; over the lazy dog.\n", "A second document: naïve, 数字 123.", "Third."]
@@ -107,6 +109,128 @@ def test_whole_documents(tokenizer, tmp_path):
     assert made.truncation["max_length"] == 4 and made.padding["length"] == 100
 
 
+# Letters that a normalization makes others of, white space of all kinds, and what the expressions take together.
+ALPHABET = [
+    "a", "b", "the", "S", "_", "'s", "'", "\u00e9", "e\u0301", "\u0301", "\u0958", "\u0130", "\u017f", "\u01c5", "\u00aa", "\uff2b",
+    "\ufdfa", "\ufe70", "\u338f", "\u2474", "\u1100", "\u1161", "\u11a8", "\u4e2d", "\u6587", "\u3002", ".", "!!", "/", "\u00b7", "\u00a8", "1", "23",
+    " ", " ", " ", "  ", "\n", "\n", "\n", "\n\n", "\r\n", "\r", "\t", "\u00a0", "\u3000", "\u180e", "\u200b", "\x85", "\u2028", "\x1c", "\x00",
+    "<|endoftext|>", "<m>"]
+BYTES = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+PRE_TOKENIZERS = {
+    "gpt-2": pre_tokenizers.ByteLevel(add_prefix_space=False),
+    "falcon": pre_tokenizers.Sequence([
+        pre_tokenizers.Punctuation("contiguous"), pre_tokenizers.ByteLevel(add_prefix_space=False), pre_tokenizers.Digits()]),
+    "starcoder": pre_tokenizers.Sequence([pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)]),
+    "bert": pre_tokenizers.BertPreTokenizer(),
+    "whitespace": pre_tokenizers.Whitespace(),
+    **{f"split-{number}": pre_tokenizers.Sequence([pre_tokenizers.Split(Regex(expression), "isolated"), BYTES])
+       for number, expression in enumerate(sorted(text_pieces._EXPRESSIONS))},
+    "removed": pre_tokenizers.Sequence([pre_tokenizers.Split(Regex(min(text_pieces._EXPRESSIONS)), "removed", invert=True), BYTES]),
+}
+NORMALIZERS = {
+    "none": None, "nfc": normalizers.NFC(), "nfkd": normalizers.NFKD(), "bert": normalizers.BertNormalizer(),
+    "sequence": normalizers.Sequence([normalizers.NFD(), normalizers.StripAccents(), normalizers.Lowercase()])}
+
+
+@pytest.mark.parametrize("name", PRE_TOKENIZERS)
+def test_pieces_have_the_tokens_of_the_whole(name):
+    rng = random.Random(name)
+
+    def text(length):
+        return "".join(rng.choice(ALPHABET) for _ in range(length))
+
+    cut = 0
+    for normalizer_name, normalizer in NORMALIZERS.items():
+        made = Tokenizer(models.BPE())
+        made.pre_tokenizer = PRE_TOKENIZERS[name]
+        if normalizer is not None:
+            made.normalizer = normalizer
+        made.train_from_iterator([text(300) for _ in range(10)], trainers.BpeTrainer(
+            vocab_size=800, special_tokens=["<|endoftext|>"], initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False))
+        made.add_tokens([
+            AddedToken("  ", normalized=False), AddedToken(".\n", normalized=False), AddedToken("<m>", lstrip=True, rstrip=True),
+            AddedToken("the", single_word=True)])
+        # BERT's makes spaces of line ends, which an expression may take with what follows.
+        is_cut = normalizer_name != "bert" or name in ("bert", "whitespace")
+        assert text_pieces.can_be_cut(made) == is_cut
+        for _ in range(60 if is_cut else 0):
+            whole, step = text(rng.randrange(1, 60)), rng.choice([1, 2, 3, 7])
+            pieces = list(text_pieces.pieces_of((whole[at:at + step] for at in range(0, len(whole), step)), rng.choice([1, 2, 9])))
+            assert "".join(pieces) == whole
+            cut += len(pieces) - 1
+            tokens = [token for piece in pieces for token in made.encode(piece, add_special_tokens=False).ids]
+            assert tokens == made.encode(whole, add_special_tokens=False).ids, (normalizer_name, pieces)
+    assert cut > 300
+
+
+def test_what_is_not_cut(tokenizer):
+    def changed(**parts):
+        made = Tokenizer.from_str(tokenizer[0].to_str())
+        for part, value in parts.items():
+            setattr(made, part, value)
+        return made
+
+    assert text_pieces.can_be_cut(changed())
+    byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    for parts in (
+        dict(pre_tokenizer=pre_tokenizers.ByteLevel(add_prefix_space=True)),
+        dict(pre_tokenizer=BYTES),
+        dict(pre_tokenizer=pre_tokenizers.Metaspace()),
+        dict(pre_tokenizer=pre_tokenizers.Sequence([byte_level, pre_tokenizers.Metaspace(prepend_scheme="first")])),
+        dict(pre_tokenizer=pre_tokenizers.Sequence([pre_tokenizers.Metaspace(), byte_level])),
+        dict(pre_tokenizer=pre_tokenizers.Split(Regex(r"\p{L}+\s|."), "isolated")),
+        dict(pre_tokenizer=pre_tokenizers.Split(Regex(min(text_pieces._EXPRESSIONS)), "merged_with_next")),
+        dict(normalizer=normalizers.Prepend("_")),
+        dict(normalizer=normalizers.Sequence([normalizers.NFC(), normalizers.Replace(Regex(r"\s+"), " ")])),
+        dict(normalizer=normalizers.BertNormalizer()),
+    ):
+        assert not text_pieces.can_be_cut(changed(**parts)), parts
+    assert not text_pieces.can_be_cut(Tokenizer(models.BPE()))  # a text is one split
+    assert not text_pieces.can_be_cut(changed(pre_tokenizer=pre_tokenizers.PreTokenizer.custom(object())))
+    for token in (AddedToken("two words"), AddedToken("a\nb"), AddedToken("end", rstrip=True), AddedToken("begin", lstrip=True)):
+        made = changed()
+        made.add_tokens([token])
+        assert not text_pieces.can_be_cut(made), token
+
+
+def test_long_texts(tokenizer, tmp_path, monkeypatch):
+    """They are encoded piece by piece, as one document; characters and line
+    ends may lie between two reads."""
+    made, path = tokenizer
+    text = "".join(f"{number} naïve 数字 fox.\r\n" for number in range(9000))
+    end = made.token_to_id("<|endoftext|>")
+    expected = [*made.encode(text).ids, end]
+    (tmp_path / "long.txt").write_bytes(b"\xef\xbb\xbf" + text.encode())
+    (tmp_path / "long.jsonl").write_text(json.dumps({"text": text}) + "\n" + json.dumps({"text": ""}) + "\n")
+    lengths = []
+    encode = gpuopt.tokenizing._encode
+    monkeypatch.setattr(gpuopt.tokenizing, "_encode", lambda known, texts, path: lengths.extend(map(len, texts)) or encode(known, texts, path))
+    gpuopt.tokenize([tmp_path / "long.txt", tmp_path / "long.jsonl"], path, tmp_path / "t.bin", end_of_text="<|endoftext|>")
+    assert read(tmp_path / "t.bin")[1] == expected + expected + [end]
+    assert sum(lengths) == 2 * len(text) and max(lengths) < 2 * 2**16 < len(text)
+    # A tokenizer that may look further takes the whole.
+    made = Tokenizer.from_str(made.to_str())
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
+    lengths.clear()
+    gpuopt.tokenize(tmp_path / "long.txt", made, tmp_path / "t.bin")
+    assert read(tmp_path / "t.bin")[1] == made.encode(text).ids and lengths == [len(text)]
+
+
+def test_a_document_may_spell_a_special_token(tokenizer, tmp_path):
+    """As in transformers."""
+    (tmp_path / "a.txt").write_text("fox<|endoftext|>dog")
+    gpuopt.tokenize(tmp_path / "a.txt", tokenizer[1], tmp_path / "t.bin")
+    tokens = read(tmp_path / "t.bin")[1]
+    assert tokens == tokenizer[0].encode("fox<|endoftext|>dog").ids and tokenizer[0].token_to_id("<|endoftext|>") in tokens
+
+
+@pytest.mark.parametrize("name", ["a.JSONL", "a.ndjson", "a.json"])
+def test_names_of_files_with_documents_in_lines(tokenizer, tmp_path, name):
+    (tmp_path / name).write_bytes(b'{"text":\r"fox"}\r\n\r\n{"text": "dog"}')
+    gpuopt.tokenize(tmp_path / name, tokenizer[1], tmp_path / "t.bin")
+    assert read(tmp_path / "t.bin")[1] == [token for text in ("fox", "dog") for token in tokenizer[0].encode(text).ids]
+
+
 def test_files_that_stay(tokenizer, tmp_path):
     (tmp_path / "a.txt").write_text("a text")
     (tmp_path / "a.txt.part").write_text("of another")
@@ -149,6 +273,23 @@ def test_what_is_refused(tokenizer, tmp_path, monkeypatch):
     assert f"the field 'text' in line 1 of '{tmp_path / 'number.jsonl'}' must be a text, but is a int" in refusal("number.jsonl")
     assert f"the field 'text' in line 1 of '{tmp_path / 'half.jsonl'}' is no text in Unicode: surrogates not allowed" in refusal("half.jsonl")
     assert "the files hold no text" in refusal("empty.txt")
+    # Where a file is no text: the byte counts from its beginning.
+    (tmp_path / "far.txt").write_bytes(b"\xef\xbb\xbf" + b"a" * 200000 + b"\xff")
+    assert "far.txt' is no text in UTF-8: invalid start byte at byte 200003\n" in refusal("far.txt")
+    (tmp_path / "cut.txt").write_bytes(b"a" * 2**16 + b"\xe4\xb8")
+    assert "cut.txt' is no text in UTF-8: unexpected end of data at byte 65536\n" in refusal("cut.txt")
+    for mark in (b"", b"\xef\xbb\xbf"):
+        (tmp_path / "far.jsonl").write_bytes(mark + b'{"text": "aaaaaaaaaaaa"}\n' * 2000 + b'{"text": "\xff"}\n')
+        assert f"far.jsonl' is no text in UTF-8: invalid start byte at byte {len(mark) + 50010}, in line 2001\n" in refusal("far.jsonl")
+    (tmp_path / "deep.jsonl").write_text('{"text": "a"}\n{"text": ' + "[" * 200000 + "\n")
+    assert f"line 2 of '{tmp_path / 'deep.jsonl'}' is no JSON that can be read: it is nested too deeply\n" in refusal("deep.jsonl")
+    (tmp_path / "list.json").write_text('[{"text": "a"}]')
+    assert f"line 1 of '{tmp_path / 'list.json'}' is no JSON object with a field 'text'\n" in refusal("list.json")
+    known = Tokenizer(models.WordLevel({"a": 0}))
+    known.save(str(tmp_path / "words.json"))
+    assert f"the tokenizer cannot encode '{tmp_path / 'good.txt'}': WordLevel error: Missing [UNK] token" in refusal("good.txt", path=tmp_path / "words.json")
+    with pytest.raises(ValueError, match="the tokenizer must be the path of a tokenizer.json, .* of transformers, but is a object"):
+        gpuopt.tokenize(tmp_path / "good.txt", object(), tmp_path / "out.bin")
     assert "the tokenizer has no token '<eos>'" in refusal("good.txt", "--end-of-text=<eos>")
     assert "No such file" in refusal("missing.txt")
     assert "there is no tokenizer 'missing.json'" in refusal("good.txt", path="missing.json")
