@@ -146,9 +146,10 @@ Error PrecisionPolicy::addOverride(StringRef text, StringRef half) {
   if (type != "fp32" && type != half)
     return createStringError("expects REGEX=fp32 or REGEX=" + half +
                              ", but got '" + text + "'");
-  Override entry{text.str(),
-                 std::make_shared<Regex>(("^(" + pattern + ")$").str()),
-                 type != "fp32"};
+  Override entry{
+      text.str(),
+      std::make_shared<NameExpression>(("^(" + pattern + ")$").str()),
+      type != "fp32"};
   std::string error;
   if (!entry.pattern->isValid(error))
     return createStringError(

@@ -20,6 +20,7 @@
 #include "Initializers.h"
 #include "NarrowTypes.h"
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
+#include "gpuopt/Support/NameExpression.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -230,7 +231,7 @@ private:
       return getOperation().emitError(
                  "expects batch-norm to be train or frozen, but got '")
              << batchNorm << "'";
-    if (!trainedParams.empty() && !llvm::Regex(trainedParams).isValid(error))
+    if (!trainedParams.empty() && !NameExpression(trainedParams).isValid(error))
       return getOperation().emitError("expects a regular expression for "
                                       "trained-params, but got '")
              << trainedParams << "': " << error;
@@ -240,7 +241,7 @@ private:
         return graph.emitError("input '")
                << cast<StringAttr>(name).getValue()
                << "': complex numbers are not supported";
-    if (!frozenParams.empty() && !llvm::Regex(frozenParams).isValid(error))
+    if (!frozenParams.empty() && !NameExpression(frozenParams).isValid(error))
       return getOperation().emitError(
                  "expects a regular expression for frozen-params, but got '")
              << frozenParams << "': " << error;

@@ -7,7 +7,7 @@
 
 #include "Initializers.h"
 
-#include "llvm/Support/Regex.h"
+#include "gpuopt/Support/NameExpression.h"
 
 using namespace mlir;
 using namespace gpuopt;
@@ -101,7 +101,7 @@ SmallVector<StringRef> InitializerKinds::namesOf(onnx::InitializerOp op) const {
 
 bool InitializerKinds::matches(StringRef regex, onnx::InitializerOp op) const {
   return !regex.empty() && llvm::any_of(namesOf(op), [&](StringRef name) {
-    return llvm::Regex(regex).match(name);
+    return NameExpression(regex).match(name);
   });
 }
 

@@ -15,10 +15,10 @@
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 #include "gpuopt/Pipelines/RegisterAll.h"
 #include "gpuopt/Planning/Recompute/LadderStore.h"
+#include "gpuopt/Support/NameExpression.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/Regex.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -182,7 +182,7 @@ LogicalResult Compilation::checkParams(StringRef flag, StringRef names) {
   if (auto constants =
           (*module)->getAttrOfType<ArrayAttr>(kNeededConstantsAttribute))
     if (llvm::any_of(constants.getAsRange<StringAttr>(), [&](StringAttr name) {
-          return llvm::Regex(names).match(name);
+          return NameExpression(names).match(name);
         }))
       return success();
   return report(flag + " '" + names + "' matches no parameter of the model"),

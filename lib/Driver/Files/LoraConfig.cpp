@@ -7,11 +7,9 @@
 
 #include "Files/LoraConfig.h"
 
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "gpuopt/Support/NameExpression.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Regex.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cmath>
@@ -21,47 +19,6 @@ using namespace gpuopt;
 
 static constexpr const char *kMergeByPeft =
     "merge the adapter by PEFT's merge_and_unload and export the result";
-
-/// Rewrites a regular expression of Python as one of POSIX. Returns the part
-/// that has another meaning there, or nothing.
-static std::string toPosix(StringRef python, std::string &posix) {
-  bool isInSet = false; // between [ and ]
-  for (size_t i = 0; i < python.size(); ++i) {
-    const char c = python[i];
-    const StringRef two = python.substr(i, 2);
-    if (c == '\\') {
-      const std::string members = StringSwitch<std::string>(two.drop_front())
-                                      .Case("d", "0-9")
-                                      .Case("w", "A-Za-z0-9_")
-                                      .Case("s", " \t\n\r\f\v")
-                                      .Default("");
-      const bool isSign = two.size() == 2 && isPunct(two[1]);
-      if (members.empty() &&
-          (!isSign || (isInSet && StringRef("[]^-\\").contains(two[1]))))
-        return two.str();
-      // A set of POSIX knows no escapes.
-      if (members.empty())
-        posix += isInSet ? two.substr(1).str() : two.str();
-      else
-        posix += isInSet ? members : "[" + members + "]";
-      ++i;
-      continue;
-    }
-    if (isInSet ? c == '[' : two == "(?" || two == "{,")
-      return isInSet ? "[" : two.str();
-    posix += c;
-    if (isInSet) {
-      isInSet = c != ']';
-    } else if (c == '[') {
-      isInSet = true;
-      // The first member may be a ].
-      for (const char first : {'^', ']'})
-        if (i + 1 < python.size() && python[i + 1] == first)
-          posix += python[++i];
-    }
-  }
-  return "";
-}
 
 /// Returns whether PEFT leaves the weights of the base model as they are when
 /// it makes an adapter.
@@ -131,14 +88,14 @@ std::string LoraConfig::addPattern(const std::string &key,
                                    std::optional<double> own) {
   if (!own)
     return "whose value is not a number";
-  std::string posix, error;
-  if (std::string part = toPosix(key, posix); !part.empty())
+  const std::string whole = "^(.*\\.)?(" + key + ")$";
+  const NameExpression expression(whole);
+  if (const std::string &part = expression.refusedPart(); !part.empty())
     return "whose '" + part +
            "' is not understood here as Python does: " + kMergeByPeft;
-  posix = "^(.*\\.)?(" + posix + ")$";
-  if (!Regex(posix).isValid(error))
+  if (std::string error; !expression.isValid(error))
     return "which is not a regular expression: " + error;
-  patterns[key] = {posix, *own};
+  patterns[key] = {whole, *own};
   return "";
 }
 
@@ -146,7 +103,7 @@ std::string LoraConfig::scaleOf(const std::string &module, int64_t rank,
                                 double &scale) const {
   const std::pair<const std::string, Pattern> *found = nullptr;
   for (const auto &entry : patterns) {
-    if (!Regex(entry.second.expression).match(module))
+    if (!NameExpression(entry.second.expression).match(module))
       continue;
     // PEFT takes the first of the file, but a JSON object has no order.
     if (found && found->second.alpha != entry.second.alpha)

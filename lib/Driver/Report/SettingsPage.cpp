@@ -158,7 +158,12 @@ void gpuopt::printSettingsPage(raw_ostream &os) {
         "sources; Python's keywords are the flags with underscores.\nIf a flag "
         "is given twice with different values, the last one counts, and a note "
         "or a warning says so:\na script may put its own flags in "
-        "front of those that it is given.\n\n## "
+        "front of those that it is given.\n\nA REGEX is what Python's "
+        "`re.search` takes, and is found in any part of a name. `\\d`, `\\w`, "
+        "`\\s` and `\\b` are\nthose of ASCII. Back-references, escapes of "
+        "other letters than `\\D`, `\\W`, `\\S`, `\\A` and `\\Z`, and what "
+        "begins\nwith `(?` but for `(?:`, such as `(?i)` and `(?!...)`, are "
+        "refused, and so are sets with `[:`, `[.` or `[=`.\n\n## "
         "Optimizers\n\n`--optimizer`, and what each keeps for an element of a "
         "float matrix of 1024 times 1024.\n\n| | | bytes an element | reads "
         "|\n|---|---|---|---|\n";

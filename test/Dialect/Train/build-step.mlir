@@ -1,5 +1,6 @@
 // RUN: gpuopt-opt %s -train-build-step | FileCheck %s
 // RUN: gpuopt-opt %s -train-build-step="optimizer=sgd optimizer-states=momentum_buffer no-decay=bias" | FileCheck %s --check-prefix=SGD
+// RUN: gpuopt-opt %s -train-build-step="optimizer=sgd optimizer-states=momentum_buffer no-decay=b\w+s" | FileCheck %s --check-prefix=SGD
 // RUN: gpuopt-opt %s -train-build-step="accumulation-steps=4" | FileCheck %s --check-prefix=ACCUMULATE
 // RUN: gpuopt-opt %s -train-build-step="inference=true" | FileCheck %s --check-prefix=INFERENCE
 // RUN: not gpuopt-opt %s -train-build-step="loss=hinge" 2>&1 | FileCheck %s --check-prefix=LOSS

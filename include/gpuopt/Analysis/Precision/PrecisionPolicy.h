@@ -13,10 +13,10 @@
 #ifndef GPUOPT_ANALYSIS_PRECISION_PRECISIONPOLICY_H
 #define GPUOPT_ANALYSIS_PRECISION_PRECISIONPOLICY_H
 
+#include "gpuopt/Support/NameExpression.h"
 #include "mlir/IR/Location.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
-#include "llvm/Support/Regex.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace gpuopt {
@@ -66,7 +66,7 @@ public:
 private:
   struct Override {
     std::string text;
-    std::shared_ptr<const llvm::Regex> pattern;
+    std::shared_ptr<const NameExpression> pattern;
     bool isHalf;
     bool hasMatched = false;
   };

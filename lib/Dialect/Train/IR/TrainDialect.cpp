@@ -8,13 +8,13 @@
 #include "gpuopt/Dialect/Train/IR/TrainDialect.h"
 
 #include "gpuopt/Dialect/Train/IR/Optimizers.h"
+#include "gpuopt/Support/NameExpression.h"
 #include "gpuopt/Support/RowPitch.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
-#include "llvm/Support/Regex.h"
 
 using namespace mlir;
 using namespace gpuopt;
@@ -81,10 +81,10 @@ bool VariableOp::canHaveSpareRows() {
 }
 
 bool VariableOp::isNamed(StringRef expression) {
-  llvm::Regex regex(expression);
-  return regex.match(getSymName()) ||
+  NameExpression names(expression);
+  return names.match(getSymName()) ||
          llvm::any_of(getSavedAs().getAsRange<StringAttr>(),
-                      [&](StringAttr name) { return regex.match(name); });
+                      [&](StringAttr name) { return names.match(name); });
 }
 
 LogicalResult VariableOp::verify() {

@@ -22,9 +22,9 @@
 #include "gpuopt/Dialect/NN/IR/ElementwiseVjp.h"
 #include "gpuopt/Dialect/Train/IR/Optimizers.h"
 #include "gpuopt/Dialect/Train/Transforms/Passes.h"
+#include "gpuopt/Support/NameExpression.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/Support/Regex.h"
 
 namespace gpuopt::train {
 #define GEN_PASS_DEF_BUILDSTEP
@@ -124,7 +124,7 @@ private:
   LogicalResult checkExpression(StringRef flag, StringRef expression,
                                 bool needsTrained) {
     std::string error;
-    if (!llvm::Regex(expression).isValid(error))
+    if (!NameExpression(expression).isValid(error))
       return getOperation().emitError("expects a regular expression for ")
              << flag << ", but got '" << expression << "': " << error;
     auto variables = getOperation().getOps<VariableOp>();
