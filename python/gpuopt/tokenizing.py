@@ -144,7 +144,10 @@ def _whole(known: Any) -> Any:
     model's batches."""
     if known.truncation is None and known.padding is None:
         return known
-    copy = type(known).from_str(known.to_str())  # the caller's stays as it is
+    try:
+        copy = type(known).from_str(known.to_str())  # the caller's stays as it is
+    except Exception as error:  # of a part that is written in Python
+        raise ValueError(f"the tokenizer truncates or pads, and cannot be copied without that: {error}") from error
     copy.no_truncation()
     copy.no_padding()
     return copy

@@ -160,7 +160,7 @@ def test_pieces_have_the_tokens_of_the_whole(name):
             cut += len(pieces) - 1
             tokens = [token for piece in pieces for token in made.encode(piece, add_special_tokens=False).ids]
             assert tokens == made.encode(whole, add_special_tokens=False).ids, (normalizer_name, pieces)
-    assert cut > 300
+    assert cut > 100
 
 
 def test_what_is_not_cut(tokenizer):
@@ -288,8 +288,13 @@ def test_what_is_refused(tokenizer, tmp_path, monkeypatch):
     known = Tokenizer(models.WordLevel({"a": 0}))
     known.save(str(tmp_path / "words.json"))
     assert f"the tokenizer cannot encode '{tmp_path / 'good.txt'}': WordLevel error: Missing [UNK] token" in refusal("good.txt", path=tmp_path / "words.json")
-    with pytest.raises(ValueError, match="the tokenizer must be the path of a tokenizer.json, .* of transformers, but is a object"):
+    with pytest.raises(ValueError) as raised:
         gpuopt.tokenize(tmp_path / "good.txt", object(), tmp_path / "out.bin")
+    assert str(raised.value) == "the tokenizer must be the path of a tokenizer.json, a tokenizers.Tokenizer or a fast tokenizer of transformers, but is a object"
+    known.pre_tokenizer = pre_tokenizers.PreTokenizer.custom(object())
+    known.enable_truncation(4)
+    with pytest.raises(ValueError, match="the tokenizer truncates or pads, and cannot be copied without that: Custom PreTokenizer cannot be serialized"):
+        gpuopt.tokenize(tmp_path / "good.txt", known, tmp_path / "out.bin")
     assert "the tokenizer has no token '<eos>'" in refusal("good.txt", "--end-of-text=<eos>")
     assert "No such file" in refusal("missing.txt")
     assert "there is no tokenizer 'missing.json'" in refusal("good.txt", path="missing.json")
