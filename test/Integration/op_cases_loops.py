@@ -49,9 +49,10 @@ for label, flip, back in [("", 0, 0), ("Back", 1, 0), ("Prepend", 0, 1), ("BackP
     add("long_loops", "Scan", operands, lambda *x, r=scanned(flip, back): r(*x)[1], label=f"LongCell{label}", **attributes)
 
 # What the iterations compute of a weight alone, each time anew: the loop reads one value as several operands.
-again = graph([node("Transpose", ["w"], ["first"]), node("Transpose", ["w"], ["second"]), node("MatMul", ["state", "first"], ["a"]), node("MatMul", ["x", "second"], ["b"]),
-               node("Exp", ["w"], ["third"]), node("Exp", ["w"], ["fourth"]), node("Add", ["a", "b"], ["sum"]), node("Mul", ["sum", "third"], ["c"]), node("Mul", ["x", "fourth"], ["d"]),
-               node("Add", ["c", "d"], ["all"]), node("Tanh", ["all"], ["next"]), node("Identity", ["w"], ["same"])], ["state", "w", "x"], ["next", "same"])
+again = graph([node("Transpose", ["w"], ["first"]), node("Transpose", ["w"], ["second"]), node("MatMul", ["state", "first"], ["of_state"]), node("MatMul", ["x", "second"], ["of_x"]),
+               node("Exp", ["w"], ["third"]), node("Exp", ["w"], ["fourth"]), node("Add", ["of_state", "of_x"], ["sum"]), node("Mul", ["sum", "third"], ["scaled"]),
+               node("Mul", ["x", "fourth"], ["part"]), node("Add", ["scaled", "part"], ["all"]), node("Tanh", ["all"], ["next"]), node("Identity", ["w"], ["same"])],
+              ["state", "w", "x"], ["next", "same"])
 
 
 def computed_again(state, w, x):
