@@ -1,6 +1,6 @@
 // RUN: gpuopt-opt %s --train-assign-precision="half-type=bf16 device=h200 override=first=fp32" | FileCheck %s --check-prefix=NODE
 // RUN: gpuopt-opt %s --train-assign-precision="half-type=bf16 device=h200 override=Mat.*=fp32" | FileCheck %s --check-prefix=OPERATOR
-// RUN: gpuopt-opt %s --train-assign-precision="half-type=bf16 device=h200 override=\bMat\w+=fp32" | FileCheck %s --check-prefix=OPERATOR
+// RUN: gpuopt-opt %s --train-assign-precision="half-type=bf16 device=h200 override=Mat\w+=fp32" | FileCheck %s --check-prefix=OPERATOR
 // RUN: gpuopt-opt %s --train-assign-precision="half-type=bf16 device=host override=first=bf16" | FileCheck %s --check-prefix=HALF
 // RUN: echo '{"fp32": ["MatMul"]}' > %t.json
 // RUN: gpuopt-opt %s --train-assign-precision="half-type=bf16 device=h200 policy=%t.json" | FileCheck %s --check-prefix=OPERATOR

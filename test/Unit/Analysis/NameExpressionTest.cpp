@@ -36,9 +36,6 @@ TEST(NameExpression, MeansWhatPythonMeans) {
   EXPECT_EQ(matchesOf(R"(^\w+\W\w$)"), "out-s|a b|w_b.x|");
   EXPECT_EQ(matchesOf(R"(a\sb)"), "a b|");
   EXPECT_EQ(matchesOf(R"(^\S+$)"), "fc1.weight|fc12.bias|fcd|out-s|w_b.x|");
-  EXPECT_EQ(matchesOf(R"(\bb)"), "fc12.bias|a b|");
-  EXPECT_EQ(matchesOf(R"(\bfc1\b)"), "fc1.weight|");
-  EXPECT_EQ(matchesOf(R"(c\d?\b)"), "fc1.weight|");
   EXPECT_EQ(matchesOf(R"(\Afc.*s\Z)"), "fc12.bias|");
   EXPECT_EQ(matchesOf("(?:fc1|out)[.-]"), "fc1.weight|out-s|");
   EXPECT_EQ(matchesOf(R"(^(?:fc\d+?)(?:\.w.*?t)??$)"), "fc1.weight|");
@@ -72,8 +69,8 @@ TEST(NameExpression, RefusesWhatPosixCannotSay) {
   EXPECT_EQ(errorOf(R"((?!out)d)"),
             "'(?!' is not supported as Python means it; write the expression "
             "without it");
-  for (const char *part : {"(?i", "(?P", "(?<", "(?=", "(?#", R"(\B)", R"(\1)",
-                           R"(\n)", R"(\x)", "{,", "\\"})
+  for (const char *part : {"(?i", "(?P", "(?<", "(?=", "(?#", R"(\b)", R"(\B)",
+                           R"(\1)", R"(\n)", R"(\x)", "{,", "\\"})
     EXPECT_EQ(NameExpression("d" + std::string(part)).refusedPart(), part);
   for (const char *part : {R"(\b)", R"(\D)", R"(\])", R"(\-)", "[:", "[="})
     EXPECT_EQ(NameExpression("[d" + std::string(part)).refusedPart(), part);
