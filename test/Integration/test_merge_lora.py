@@ -127,12 +127,15 @@ def test_of_a_run_and_errors(tmp_path):
     config.write_text(good)
     for change, message in [
         ({"other.lora_A.weight": np.zeros((3, 4), np.float32), "other.lora_B.weight": np.zeros((4, 3), np.float32)},
-         f"--merge-lora: the model has no initializers for 'other.weight' of '{tmp_path / 'adapter'}'; "
-         "export it with the names of its parameters, as gpuopt.export does"),
+         f"--merge-lora: the model has no initializers for 'other.weight' of '{tmp_path / 'adapter'}', though for its other weights: it is of another "
+         "model, or the export has changed these; merge the adapter by PEFT's merge_and_unload and export the result"),
         ({"square.lora_B.weight": np.zeros((9, 3), np.float32)}, "'square.weight' of the adapter is of a weight [9, 8], but the model has it as f32 [8, 8]"),
         ({"square.lora_B.weight": np.zeros((8, 4), np.float32)}, "the matrices A [3, 8] and B [8, 4], which cannot be multiplied: expects [rank, in] and [out, rank]"),
         ({"square.lora_B.weight": np.zeros((8, 3), np.int64)}, "'base_model.model.square.lora_B.weight' is I64 [8, 3] of 192 bytes, but expects floating-point numbers of 16 to 64 bits"),
         ({"square.lora_B.bias": np.zeros(8, np.float32)}, "cannot be merged by adding a product: merge the adapter by PEFT's merge_and_unload and export the result"),
+        ({"words.token_adapter.trainable_tokens_delta": np.zeros((2, 8), np.float32)}, "cannot be merged by adding a product: merge the adapter by PEFT's"),
+        ({"classifier.base_layer.bias": np.zeros(5, np.float32)}, "replaces a weight that another tensor of the file replaces, too"),
+        ({"square.base_layer.weight": np.zeros((9, 8), np.float32)}, "'square.weight' of the adapter has the base [9, 8], but a product [8, 8]"),
         ({"square.lora_C.weight": np.zeros(8, np.float32)}, "belongs to no known kind of layer"),
         ({"square.weight": np.zeros((8, 8), np.float32)}, "has 'square.weight' as a whole and as a product"),
     ]:
@@ -197,9 +200,81 @@ def test_finds_the_layers_of_an_adapter(tmp_path, adapted, initializers, changed
     (["fc"], ["a.fc", "b.fc"],
      "'fc.weight' of the adapter could be 'a.fc.weight' or 'b.fc.weight' of the model: expects a model with the names of the adapter"),
     (["fc", "out"], ["a.fc", "b.out"], "the model has no initializers for 'fc.weight', 'out.weight' of"),
+    (["fc", "head", "out"], ["model.fc", "model.out"], "the model has no initializers for 'head.weight' of"),
+    (["fc", "head", "out"], ["fc", "out"], "the model has no initializers for 'head.weight' of"),
+    (["a.fc", "a.head", "a.out"], ["fc", "out"], "the model has no initializers for 'a.head.weight' of"),
 ])
 def test_refuses_layers_that_are_not_certain(tmp_path, adapted, initializers, message):
     expect_refusal(message, tmp_path, of_one_shape(*adapted), of_one_shape(*initializers))
+
+
+def add_tensors(folder, **tensors):
+    file = folder / "adapter" / "adapter_model.safetensors"
+    safetensors.write(file, {**safetensors.read(file), **{f"base_model.model.{name}": np.array(value, np.float32) for name, value in tensors.items()}})
+
+
+def weights_of(model):
+    return {tensor.name: onnx.numpy_helper.to_array(tensor).tolist() for tensor in onnx.load(model).graph.initializer}
+
+
+def test_takes_the_base_that_peft_saves(tmp_path):
+    """Beside an embedding or an output head PEFT saves the weight, and with bias="all" the biases of adapted layers."""
+    line = write_layers(tmp_path, of_one_shape("model.fc"), of_one_shape("model.fc", "model.out"))
+    model = onnx.load(tmp_path / "base.onnx")
+    model.graph.initializer.append(onnx.numpy_helper.from_array(np.zeros(2, np.float32), "model.fc.bias"))
+    onnx.save(model, tmp_path / "base.onnx")
+    add_tensors(tmp_path, **{"model.fc.base_layer.weight": np.full((2, 3), 10), "model.fc.base_layer.bias": [3, 4]})
+    process = export(*line)
+    assert process.returncode == 0, process.stderr
+    assert weights_of(tmp_path / "merged.onnx") == {"model.fc.weight": [[10, 11, 12], [10, 12, 14]], "model.fc.bias": [3, 4], "model.out.weight": [[0] * 3] * 2}
+
+
+def tie(folder, name, *others, by_identity=False):
+    model = onnx.load(folder / "base.onnx")
+    if by_identity:  # as TorchScript's exporter does
+        for other in others:
+            model.graph.node.append(onnx.helper.make_node("Identity", [name], [other]))
+    else:
+        info = model.graph.value_info.add(name=name)
+        info.metadata_props.add(key="gpuopt.tied", value=json.dumps(others))
+    onnx.save(model, folder / "base.onnx")
+
+
+@pytest.mark.parametrize("by_identity", [False, True])
+@pytest.mark.parametrize("front", ["", "model."])
+def test_knows_tied_weights_by_each_name(tmp_path, front, by_identity):
+    """The name of an adapted weight may be the one that the exporter did not keep. Names of modules around the model do not count."""
+    merge = write_layers(tmp_path, {"emb": (2, 3), "fc": (2, 3)}, of_one_shape(front + "head", front + "fc"))
+    add_tensors(tmp_path, **{"head.lora_A.weight": [[0, 1, 2]], "head.lora_B.weight": [[1], [2]]})
+    around = ["around.weight"] if front else []
+    tie(tmp_path, front + "head.weight", front + "emb.weight", *around, by_identity=by_identity)
+    process = export(*merge)
+    assert process.returncode == 0, process.stderr
+    assert weights_of(tmp_path / "merged.onnx") == dict.fromkeys([front + "head.weight", front + "fc.weight"], [[0, 1, 2], [0, 2, 4]])
+
+
+def test_refuses_tied_weights_that_part(tmp_path):
+    same = "in the same way, but they are one weight of the model: give each a parameter of its own before the export, as docs/training.md shows"
+
+    def refused(message, initializers=("head", "fc"), **tensors):
+        line = write_layers(tmp_path, of_one_shape("fc"), of_one_shape(*initializers))
+        add_tensors(tmp_path, **tensors)
+        tie(tmp_path, "head.weight", "emb.weight")
+        process = export(*line)
+        assert process.returncode == 1 and message in process.stderr, process.stderr
+        assert not (tmp_path / "merged.onnx").exists()
+
+    whole, embedding = np.ones((2, 3)), {"emb.lora_embedding_A": [[1, 2]], "emb.lora_embedding_B": [[0], [1], [2]]}
+    refused(f"the adapter does not change 'emb.weight' and 'head.weight' {same}", **{"emb.weight": whole})
+    refused(f"the adapter does not change 'head.weight' and 'emb.weight' {same}", **{"head.weight": whole})
+    refused(same, **{"emb.weight": whole, "head.weight": 2 * whole})
+    refused(same, **embedding, **{"head.lora_A.weight": [[0, 1, 2]], "head.lora_B.weight": [[1], [3]]})
+    refused(same, **embedding, **{"head.weight": whole})
+    line = write_layers(tmp_path, of_one_shape("fc"), of_one_shape("head", "fc"))
+    tie(tmp_path, "head.weight", "emb.weight")
+    add_tensors(tmp_path, **embedding, **{"head.lora_A.weight": [[0, 1, 2]], "head.lora_B.weight": [[1], [2]]})
+    assert export(*line).returncode == 0  # the matrices of an embedding are the other way round
+    assert weights_of(tmp_path / "merged.onnx")["head.weight"] == [[0, 1, 2], [0, 2, 4]]
 
 
 def test_merges_transposed_weights_unless_one_is_square(tmp_path):
@@ -253,8 +328,21 @@ def test_refuses_quantised_weights(tmp_path, name, spelled, size):
     assert not (tmp_path / "merged.onnx").exists()
 
 
+LAYERS = ["q_proj", "embed_tokens"]
+PEFT_CASES = {
+    "gpt2": dict(target_modules=["c_attn", "c_proj"], fan_in_fan_out=True),
+    "llama": dict(target_modules="all-linear", use_rslora=True, alpha_pattern={"q_proj": 16}, rank_pattern={"v_proj": 2}, modules_to_save=["lm_head"]),
+    "embedding": dict(target_modules=LAYERS),
+    "head": dict(target_modules=["q_proj", "lm_head"]),
+    "bias": dict(target_modules=["q_proj"], bias="all"),
+    "lora_only": dict(target_modules=["q_proj"], bias="lora_only"),
+    "tied": dict(target_modules=LAYERS, ensure_weight_tying=True),
+    "tied whole": dict(target_modules=["q_proj"], modules_to_save=["embed_tokens"], ensure_weight_tying=True),
+}
+
+
 @pytest.mark.full
-@pytest.mark.parametrize("name", ["gpt2", "llama"])
+@pytest.mark.parametrize("name", PEFT_CASES)
 def test_what_peft_itself_saves(tmp_path, name):
     peft = pytest.importorskip("peft", reason="peft (scripts/requirements-full.txt) is not installed")
     from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
@@ -262,24 +350,22 @@ def test_what_peft_itself_saves(tmp_path, name):
     torch.manual_seed(0)
     if name == "gpt2":
         model = GPT2LMHeadModel(GPT2Config(n_layer=2, n_head=2, n_embd=32, n_positions=32, vocab_size=100))
-        config = dict(target_modules=["c_attn", "c_proj"], fan_in_fan_out=True)
     else:
-        model = LlamaForCausalLM(LlamaConfig(num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1, hidden_size=32,
-                                             intermediate_size=48, vocab_size=100))
-        config = dict(target_modules="all-linear", use_rslora=True, alpha_pattern={"q_proj": 16}, rank_pattern={"v_proj": 2},
-                      modules_to_save=["lm_head"])
+        model = LlamaForCausalLM(LlamaConfig(num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1, hidden_size=32, intermediate_size=48,
+                                             vocab_size=100, attention_bias=name in ("bias", "lora_only"), tie_word_embeddings="tied" in name))
     ids = torch.randint(0, 100, (2, 16))
     gpuopt.export(CausalLogits(model.eval()), (ids,), tmp_path / "base.onnx", input_names=["input_ids"], output_names=["logits"])
     before = model(ids).logits.detach().numpy()
-    adapted = peft.get_peft_model(model, peft.LoraConfig(r=4, lora_alpha=8, **config))
+    adapted = peft.get_peft_model(model, peft.LoraConfig(r=4, lora_alpha=8, **PEFT_CASES[name]))
     with torch.no_grad():
-        for parameter_name, parameter in adapted.named_parameters():
-            if "lora_" in parameter_name or "modules_to_save" in parameter_name:
+        for parameter in adapted.parameters():
+            if parameter.requires_grad:
                 parameter.add_(0.1 * torch.randn_like(parameter))
     adapted.save_pretrained(tmp_path / "adapter")
     subprocess.run([find_driver(), "export", tmp_path / "base.onnx", "--merge-lora", tmp_path / "adapter", "-o", tmp_path / "merged.onnx"],
                    check=True)
-    expected = adapted.merge_and_unload().eval()(ids).logits.detach().numpy()
+    # What PEFT merges of tied weights is another model than the adapted one.
+    expected = (adapted if "tied" in name else adapted.merge_and_unload()).eval()(ids).logits.detach().numpy()
     session = onnxruntime.InferenceSession(tmp_path / "merged.onnx", providers=["CPUExecutionProvider"])
     [found] = session.run(None, {"input_ids": ids.numpy()})
     # The first norm divides by embeddings of about 0.02, which makes rounding count for more.

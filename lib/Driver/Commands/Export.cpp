@@ -87,7 +87,9 @@ public:
             model, options.file, context,
             [&](const InitializerShape &shape) { return newElements(shape); },
             [&] { return checkAdapter(); },
-            [&](ArrayRef<std::string> names) { return matchNames(names); })))
+            [&](ArrayRef<std::vector<std::string>> names) {
+              return checkNames(names);
+            })))
       return 1;
     warnOfUnused();
     printNotes();
@@ -201,11 +203,10 @@ private:
   }
 
   /// Fails if the weights are of another model.
-  LogicalResult matchNames(ArrayRef<std::string> initializers) {
+  LogicalResult checkNames(ArrayRef<std::vector<std::string>> initializers) {
     std::vector<std::string> names = weights.names();
-    bool fits = llvm::any_of(initializers, [&](const std::string &name) {
-      return weights.has(name);
-    });
+    bool fits = llvm::any_of(
+        initializers, [&](auto &all) { return weights.has(all.front()); });
     if (names.empty() || fits)
       return matchAdapter(initializers);
     return gpuopt::failure(
@@ -217,16 +218,21 @@ private:
   }
 
   /// A model that lacks a part of the adapter would compute something else.
-  LogicalResult matchAdapter(ArrayRef<std::string> names) {
+  LogicalResult matchAdapter(ArrayRef<std::vector<std::string>> names) {
     if (options.adapter.empty())
       return success();
     std::vector<std::string> missing;
     std::string problem = adapter.match(names.vec(), missing);
     if (!missing.empty())
-      problem = "the model has no initializers for " + listOf(missing) +
-                " of '" + options.adapter +
-                "'; export it with the names of its parameters, as "
-                "gpuopt.export does";
+      problem =
+          "the model has no initializers for " + listOf(missing) + " of '" +
+          options.adapter +
+          (missing.size() == adapter.size()
+               ? "'; export it with the names of its parameters, as "
+                 "gpuopt.export does"
+               : "', though for its other weights: it is of another model, or "
+                 "the export has changed these; merge the adapter by PEFT's "
+                 "merge_and_unload and export the result");
     if (problem.empty())
       return success();
     return gpuopt::failure("--merge-lora: " + problem), mlir::failure();

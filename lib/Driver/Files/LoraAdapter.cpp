@@ -7,13 +7,12 @@
 
 #include "Files/LoraAdapter.h"
 
+#include "Files/LoraNames.h"
 #include "gpuopt/data/dataset.h"
 #include "gpuopt/data/indices.h"
 #include "gpuopt/data/safetensors.h"
 
-#include <algorithm>
 #include <optional>
-#include <set>
 
 using namespace gpuopt;
 
@@ -110,7 +109,8 @@ std::string LoraAdapter::add(const std::string &key, Matrix matrix) {
   for (const std::string front : {"base_model.", "model."})
     if (name.compare(0, front.size(), front) == 0)
       name = name.substr(front.size());
-  for (const char *part : {".lora_magnitude_vector", ".lora_B.bias"})
+  for (const char *part :
+       {".lora_magnitude_vector", ".lora_B.bias", ".trainable_tokens_"})
     if (name.find(part) != std::string::npos)
       return "cannot be merged by adding a product: merge the adapter by "
              "PEFT's merge_and_unload and export the result";
@@ -131,7 +131,24 @@ std::string LoraAdapter::add(const std::string &key, Matrix matrix) {
   else if (name.find(".lora_") != std::string::npos)
     return "belongs to no known kind of layer";
   else
-    weights[name].whole = std::move(matrix);
+    return addWhole(name, std::move(matrix));
+  return "";
+}
+
+/// Adds a weight that replaces one of the model. PEFT also saves the weight
+/// that a product is added to, if it is an embedding or an output head, and the
+/// bias beside one.
+std::string LoraAdapter::addWhole(const std::string &name, Matrix matrix) {
+  static const std::string base = ".base_layer.";
+  const size_t at = name.find(base);
+  Weight &weight =
+      weights[at == std::string::npos
+                  ? name
+                  : name.substr(0, at) + "." + name.substr(at + base.size())];
+  if (!weight.whole.shape.empty())
+    return "replaces a weight that another tensor of the file replaces, too";
+  weight.whole = std::move(matrix);
+  weight.isBase = at != std::string::npos;
   return "";
 }
 
@@ -141,7 +158,7 @@ std::string LoraAdapter::complete(const std::string &path) {
     const auto &a = weight.a.shape, &b = weight.b.shape;
     if (a.empty() && b.empty())
       continue;
-    if (!weight.whole.shape.empty())
+    if (!weight.whole.shape.empty() && !weight.isBase)
       return "'" + path + "' has '" + name + "' as a whole and as a product";
     const bool fits = a.size() >= 2 && b.size() == a.size() && a[0] == b[1] &&
                       a[0] > 0 && detail::product(b) == b[0] * b[1];
@@ -159,103 +176,6 @@ std::string LoraAdapter::complete(const std::string &path) {
   return "";
 }
 
-namespace {
-/// What is taken off the front of all names of an adapter, and what is put
-/// there, to have the names of a model. One of both is empty.
-struct Renaming {
-  std::string removed, added;
-
-  std::string operator()(const std::string &name) const {
-    return added + name.substr(removed.size());
-  }
-};
-} // namespace
-
-static bool startsWith(const std::string &text, const std::string &start) {
-  return text.compare(0, start.size(), start) == 0;
-}
-
-/// Returns how the names of a model may differ from those of an adapter, such
-/// that each name of the adapter is one of the model.
-static std::vector<Renaming>
-renamingsOf(const std::vector<std::string> &names,
-            const std::set<std::string> &initializers) {
-  const std::string &first = names.front();
-  std::vector<Renaming> all;
-  for (const std::string &initializer : initializers) {
-    Renaming renaming;
-    if (endsWith(initializer, "." + first))
-      renaming.added = initializer.substr(0, initializer.size() - first.size());
-    else if (endsWith(first, "." + initializer))
-      renaming.removed = first.substr(0, first.size() - initializer.size());
-    else
-      continue;
-    if (std::all_of(names.begin(), names.end(), [&](const std::string &name) {
-          return startsWith(name, renaming.removed) &&
-                 initializers.count(renaming(name)) > 0;
-        }))
-      all.push_back(renaming);
-  }
-  return all;
-}
-
-/// Returns a parameter of a model that contradicts a renaming: modules around
-/// the model would have put the added names in front of this one, too, and the
-/// removed ones would not be there.
-static std::string contradictionTo(const Renaming &renaming,
-                                   const std::set<std::string> &initializers) {
-  for (const std::string &name : initializers)
-    if ((endsWith(name, ".weight") || endsWith(name, ".bias")) &&
-        (renaming.removed.empty() ? !startsWith(name, renaming.added)
-                                  : startsWith(name, renaming.removed)))
-      return name;
-  return "";
-}
-
-std::string LoraAdapter::match(const std::vector<std::string> &initializers,
-                               std::vector<std::string> &missing) {
-  const std::set<std::string> known(initializers.begin(), initializers.end());
-  std::vector<std::string> names;
-  for (const auto &[name, weight] : weights) {
-    names.push_back(name);
-    if (known.count(name))
-      weightByInitializer[name] = name;
-    else
-      missing.push_back(name);
-  }
-  if (!weightByInitializer.empty())
-    return "";
-  const std::vector<Renaming> renamings = renamingsOf(names, known);
-  if (renamings.empty())
-    return "";
-  missing.clear();
-  std::vector<Renaming> certain;
-  for (const Renaming &renaming : renamings)
-    if (contradictionTo(renaming, known).empty())
-      certain.push_back(renaming);
-  if (certain.size() == 1) {
-    for (const std::string &name : names)
-      weightByInitializer[certain[0](name)] = name;
-    return "";
-  }
-  const std::string &first = names.front();
-  const std::string found = renamings[0](first);
-  if (renamings.size() > 1)
-    return "'" + first + "' of the adapter could be '" + found + "' or '" +
-           renamings[1](first) +
-           "' of the model: expects a model with the names of the adapter";
-  return "'" + first + "' of the adapter could be '" + found +
-         "' of the model, but the name of '" +
-         contradictionTo(renamings[0], known) +
-         "' does not differ in the same way: expects a model with the "
-         "names of the adapter";
-}
-
-std::string LoraAdapter::weightOf(const std::string &initializer) const {
-  const auto found = weightByInitializer.find(initializer);
-  return found == weightByInitializer.end() ? "" : found->second;
-}
-
 /// Returns the elements of a matrix [rows, columns] as those of [columns,
 /// rows].
 static std::vector<double> transposed(const std::vector<double> &numbers,
@@ -267,11 +187,55 @@ static std::vector<double> transposed(const std::vector<double> &numbers,
   return result;
 }
 
-/// Returns what the adapter has of a weight: the weight itself, or what is
-/// added to it.
-LoraAdapter::Matrix LoraAdapter::termOf(const Weight &weight) const {
-  if (weight.b.shape.empty())
-    return weight.whole;
+/// Returns whether two weights of the adapter are changed in the same way. The
+/// matrices of an embedding are those of a linear layer the other way round.
+bool LoraAdapter::areSame(const Weight &x, const Weight &y) const {
+  auto equal = [](const Matrix &x, const Matrix &y) {
+    return x.shape == y.shape && x.numbers == y.numbers;
+  };
+  auto areTurned = [&](const Matrix &x, const Matrix &y) {
+    return x.shape.size() == 2 && y.shape.size() == 2 &&
+           equal(x, {{y.shape[1], y.shape[0]},
+                     transposed(y.numbers, y.shape[0], y.shape[1])});
+  };
+  if (x.scale != y.scale || !equal(x.whole, y.whole))
+    return false;
+  return x.isEmbedding == y.isEmbedding || config.isTransposed
+             ? equal(x.a, y.a) && equal(x.b, y.b)
+             : areTurned(x.a, y.b) && areTurned(x.b, y.a);
+}
+
+std::string
+LoraAdapter::match(const std::vector<std::vector<std::string>> &initializers,
+                   std::vector<std::string> &missing) {
+  std::vector<std::string> all;
+  for (const auto &[name, weight] : weights)
+    all.push_back(name);
+  const MatchedNames matched = matchNames(all, initializers);
+  missing = matched.missing;
+  for (const auto &[initializer, names] : matched.byInitializer) {
+    for (const std::string &name : names)
+      if (weights.count(name))
+        weightByInitializer[initializer] = name;
+    const std::string &weight = weightByInitializer[initializer];
+    for (const std::string &name : names)
+      if (!weights.count(name) ||
+          !areSame(weights.at(weight), weights.at(name)))
+        return "the adapter does not change '" + weight + "' and '" + name +
+               "' in the same way, but they are one weight of the model: give "
+               "each a parameter of its own before the export, as "
+               "docs/training.md shows";
+  }
+  return matched.problem;
+}
+
+std::string LoraAdapter::weightOf(const std::string &initializer) const {
+  const auto found = weightByInitializer.find(initializer);
+  return found == weightByInitializer.end() ? "" : found->second;
+}
+
+/// Returns what is added to a weight.
+LoraAdapter::Matrix LoraAdapter::productOf(const Weight &weight) const {
   Matrix term{weight.a.shape, {}};
   const int64_t rows = weight.b.shape[0], rank = weight.a.shape[0],
                 columns = detail::product(weight.a.shape) / rank;
@@ -290,6 +254,26 @@ LoraAdapter::Matrix LoraAdapter::termOf(const Weight &weight) const {
   return term;
 }
 
+/// Puts what the adapter has of a weight into `term`: a weight that replaces
+/// that of the model, or what is added to it. Returns what is wrong with it.
+std::string LoraAdapter::termOf(const std::string &name, Matrix &term) const {
+  const Weight &weight = weights.at(name);
+  if (weight.b.shape.empty()) {
+    term = weight.whole;
+    return "";
+  }
+  term = productOf(weight);
+  if (weight.whole.shape.empty())
+    return "";
+  if (weight.whole.shape != term.shape)
+    return "'" + name + "' of the adapter has the base " +
+           shape_text(weight.whole.shape) + ", but a product " +
+           shape_text(term.shape);
+  for (size_t i = 0; i < term.numbers.size(); ++i)
+    term.numbers[i] += weight.whole.numbers[i];
+  return "";
+}
+
 std::string LoraAdapter::apply(const std::string &name, const std::string &type,
                                const std::vector<int64_t> &shape,
                                std::string &bytes) {
@@ -300,7 +284,9 @@ std::string LoraAdapter::apply(const std::string &name, const std::string &type,
            shape_text(shape) +
            ", as the model has it: expects floating-point numbers of 16 to 64 "
            "bits; merge the adapter before the model is quantised";
-  Matrix term = termOf(weight);
+  Matrix term;
+  if (std::string why = termOf(name, term); !why.empty())
+    return why;
   const std::vector<int64_t> turned(term.shape.rbegin(), term.shape.rend());
   const bool isTurned =
       turned.size() == 2 && shape != term.shape && shape == turned;

@@ -7,7 +7,8 @@
 //
 // The folder of an adapter that PEFT has saved. The weight of a module W
 // becomes W + scale * B A; weights that were trained as a whole
-// (modules_to_save, biases) replace those of the model.
+// (modules_to_save, biases) replace those of the model, and so does a W that
+// the adapter has itself.
 //
 // Its source is compiled without MLIR's headers, as it reads the file with the
 // trainer's own code.
@@ -30,12 +31,16 @@ public:
   /// Reads a folder; returns what is wrong with it, or nothing.
   std::string load(const std::string &folder);
 
-  /// Finds the initializers of the weights, by the names of all initializers.
-  /// The names may differ by what modules around the model put in front of all
-  /// of them. Returns which weight has several initializers, or one that is
-  /// not certain; or nothing. `missing` are the weights without any.
-  std::string match(const std::vector<std::string> &initializers,
+  /// Finds the initializers of the weights, by the names of all initializers:
+  /// the own name of each, and further ones of a tied weight. The names may
+  /// differ by what modules around the model put in front of all of them.
+  /// Returns which weight has several initializers, or one that is not certain
+  /// or is changed otherwise under another of its names; or nothing. `missing`
+  /// are the weights without any.
+  std::string match(const std::vector<std::vector<std::string>> &initializers,
                     std::vector<std::string> &missing);
+
+  size_t size() const { return weights.size(); }
 
   /// Returns the weight that `match` has found for an initializer; empty if
   /// there is none.
@@ -58,12 +63,16 @@ private:
   };
   struct Weight {
     Matrix a, b;  ///< [rank, in...] and [out, rank...].
-    Matrix whole; ///< In place of both.
+    Matrix whole; ///< In place of the model's.
     bool isEmbedding = false;
+    bool isBase = false; ///< The product of A and B is added to `whole`.
     double scale = 1;
   };
-  Matrix termOf(const Weight &weight) const;
+  Matrix productOf(const Weight &weight) const;
+  std::string termOf(const std::string &name, Matrix &term) const;
+  bool areSame(const Weight &x, const Weight &y) const;
   std::string add(const std::string &key, Matrix matrix);
+  std::string addWhole(const std::string &name, Matrix matrix);
   std::string complete(const std::string &path);
 
   LoraConfig config;

@@ -9,9 +9,9 @@
 
 #include "Attributes.h"
 #include "Subgraphs.h"
+#include "TiedNames.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Support/JSON.h"
 
 using namespace mlir;
 using namespace gpuopt::onnx;
@@ -66,15 +66,6 @@ static std::optional<bool> isConstant(const ValueInfoProto &info) {
   return std::nullopt;
 }
 
-/// Returns the other names of an initializer that gpuopt.export has noted: a
-/// JSON list of strings.
-static std::string tiedNames(const ValueInfoProto &info) {
-  for (const auto &entry : info.metadata_props())
-    if (entry.key() == "gpuopt.tied")
-      return entry.value();
-  return "";
-}
-
 /// Whether gpuopt.export has noted that no gradient passes a value.
 static bool stopsGradient(const ValueInfoProto &info) {
   return llvm::any_of(info.metadata_props(), [](const auto &entry) {
@@ -103,7 +94,7 @@ void GraphImporter::collectNotes(const ValueInfoProto &info) {
 void GraphImporter::collectValueInfo() {
   for (const ValueInfoProto &info : graph.value_info()) {
     collectNotes(info);
-    if (std::string names = tiedNames(info); !names.empty())
+    if (std::string names = tiedNamesIn(info); !names.empty())
       tied[info.name()] = names;
     types.try_emplace(info.name(), &info.type());
     if (std::optional<bool> is = isTrained(info))
@@ -181,27 +172,12 @@ LogicalResult GraphImporter::createGraph(const Opsets &opsets) {
 }
 
 LogicalResult GraphImporter::setTied(InitializerOp op, StringRef json) {
-  auto refuse = [&] {
-    return reporter.error()
-           << "initializer '" << op.getName()
-           << "' has 'gpuopt.tied' metadata that is no list of names: " << json;
-  };
-  llvm::Expected<llvm::json::Value> list = llvm::json::parse(json);
-  if (!list) {
-    llvm::consumeError(list.takeError());
-    return refuse();
-  }
-  const llvm::json::Array *entries = list->getAsArray();
-  if (!entries)
-    return refuse();
-  SmallVector<StringRef> names;
-  for (const llvm::json::Value &entry : *entries) {
-    std::optional<StringRef> name = entry.getAsString();
-    if (!name || name->empty())
-      return refuse();
-    names.push_back(*name);
-  }
-  op.setTiedAttr(builder.getStrArrayAttr(names));
+  FailureOr<std::vector<std::string>> names =
+      parseTiedNames(json, op.getName(), reporter);
+  if (failed(names))
+    return failure();
+  op.setTiedAttr(builder.getStrArrayAttr(
+      SmallVector<StringRef>(names->begin(), names->end())));
   return success();
 }
 

@@ -19,6 +19,7 @@
 #include "ExternalData.h"
 #include "ModelFile.h"
 #include "Tensors.h"
+#include "TiedNames.h"
 #include "gpuopt/Support/NewFiles.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MathExtras.h"
@@ -44,11 +45,11 @@ public:
     for (proto::FunctionProto &function : *model.mutable_functions())
       for (proto::NodeProto &node : *function.mutable_node())
         collectAttributes(node, /*isOfFunction=*/true);
-    std::vector<std::string> names;
-    for (const TensorProto *tensor : initializers)
-      names.push_back(tensor->name());
-    if (tellNames && failed(tellNames(names)))
-      return failure();
+    if (tellNames) {
+      FailureOr<std::vector<std::vector<std::string>>> names = allNames();
+      if (failed(names) || failed(tellNames(*names)))
+        return failure();
+    }
     for (auto [index, tensor] : llvm::enumerate(initializers))
       if (failed(replace(*tensor, index)))
         return failure();
@@ -129,6 +130,35 @@ private:
       for (TensorProto &tensor : *attribute.mutable_tensors())
         add(tensor);
     }
+  }
+
+  /// Returns the names of each initializer, its own first: those that
+  /// gpuopt.export has noted, and those of TorchScript's Identity nodes.
+  FailureOr<std::vector<std::vector<std::string>>> allNames() {
+    llvm::StringMap<std::vector<std::string>> others;
+    for (const auto &info : model.graph().value_info())
+      if (std::string list = tiedNamesIn(info); !list.empty()) {
+        FailureOr<std::vector<std::string>> names =
+            parseTiedNames(list, info.name(), reporter);
+        if (failed(names))
+          return failure();
+        others[info.name()] = *names;
+      }
+    for (const proto::NodeProto &node : model.graph().node())
+      if (node.op_type() == "Identity" && node.input_size() == 1 &&
+          node.output_size() == 1 && isNameOfWeight(node.output(0)))
+        others[node.input(0)].push_back(node.output(0));
+    std::vector<std::vector<std::string>> all;
+    for (const TensorProto *tensor : initializers) {
+      all.push_back({tensor->name()});
+      llvm::append_range(all.back(), others.lookup(tensor->name()));
+    }
+    return all;
+  }
+
+  /// Whether a value has the name of a parameter, and not that of a node.
+  static bool isNameOfWeight(StringRef name) {
+    return name.contains('.') && !name.contains('/');
   }
 
   LogicalResult copyAttribute(TensorProto &tensor, StringRef where) {

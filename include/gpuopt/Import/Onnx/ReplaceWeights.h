@@ -16,6 +16,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace gpuopt {
 
@@ -39,10 +40,11 @@ using NewElements =
 /// Returns whether the new elements are all that there must be.
 using Check = llvm::function_ref<mlir::LogicalResult()>;
 
-/// Is told the names of all initializers before the first is asked for. Returns
-/// whether to go on.
-using AllNames =
-    llvm::function_ref<mlir::LogicalResult(llvm::ArrayRef<std::string>)>;
+/// Is told the names of all initializers before the first is asked for: the own
+/// name of each, and the further ones that a tied weight has in the module that
+/// was exported. Returns whether to go on.
+using AllNames = llvm::function_ref<mlir::LogicalResult(
+    llvm::ArrayRef<std::vector<std::string>>)>;
 
 /// Writes the model in the file `path` to `target`, with new elements of its
 /// initializers. Elements that lie in files beside the model lie in files of
