@@ -47,7 +47,7 @@ def export(
     Warns of a module in evaluation mode that dropout or batch normalisation is
     active, and of buffers other than running statistics that the forward
     changes: training leaves them as they are. Warns of ``scatter_reduce`` with
-    means, as which the exporter writes another function. ONNX has no operator
+    means, since the exporter writes another function for it. ONNX has no operator
     that stops a gradient, as ``detach`` and ``torch.no_grad`` do, so the file
     says beside the graph which values no gradient passes, and which rows of
     embeddings get none, as that of ``padding_idx``. A standard deviation of 0
@@ -135,9 +135,9 @@ def _export_program(module: Any, example_inputs: tuple, **options: Any) -> Any:
             # What PyTorch has to say to itself. All inputs have the one batch.
             warnings.filterwarnings("ignore", message=".*axis name: batch will not be used")
             warnings.filterwarnings("ignore", category=FutureWarning, module="copyreg|torch")
-            # Of recurrent modules, whose checks and lists of weights are PyTorch's own.
+            # Recurrent modules have these: PyTorch makes the checks and the lists of weights itself.
             warnings.filterwarnings("ignore", category=FutureWarning, message="_check_is_size")
-            warnings.filterwarnings("ignore", message=r".*\._flat_weights\[0\]")
+            warnings.filterwarnings("ignore", message=r"The tensor attributes? (\S*\._flat_weights\[\d+\](, | ))+w(as|ere) assigned")
             return torch.onnx.export(module, example_inputs, dynamo=True, optimize=False, verbose=False, **options)
     finally:
         for part, was_training in modes:
@@ -465,7 +465,7 @@ def _stop_gradients(model: Any, names: Sequence[str]) -> None:
 
 
 def _guard_deviations(model: Any, names: set[str]) -> None:
-    """Lets no gradient pass a standard deviation of 0, as PyTorch does not either: that of the root is infinite there."""
+    """Lets no gradient pass a standard deviation of 0, as PyTorch does not either: a root has an infinite slope there."""
     import onnx_ir as ir
 
     for node in list(model.graph):

@@ -131,8 +131,9 @@ def _is_cut(text: str, at: int) -> bool:
 
 
 def pieces_of(chunks: Iterable[str], size: int | None = None) -> Iterator[str]:
-    """Pieces of a text that comes in chunks. Each piece but the last has at
-    least ``size`` characters, and no more than needed to be cut."""
+    """Pieces of a text that comes in chunks. A piece is cut at the last place
+    of the chunk with which it has ``size`` characters or, where that chunk has
+    no such place, of the next one that has."""
     size = _PIECE if size is None else size
     held: list[str] = []
     count, before = 0, ""

@@ -61,7 +61,7 @@ def _document(line: str, where: str, field: str) -> str:
     try:
         text = json.loads(line)[field]
     except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{where} is no JSON object with a field '{field}'") from error
+        raise ValueError(f"{where} is no JSON object with a field '{field}'; each line of the file must be one") from error
     except RecursionError as error:
         raise ValueError(f"{where} is no JSON that can be read: it is nested too deeply") from error
     if not isinstance(text, str):
@@ -146,7 +146,7 @@ def _whole(known: Any) -> Any:
         return known
     try:
         copy = type(known).from_str(known.to_str())  # the caller's stays as it is
-    except Exception as error:  # of a part that is written in Python
+    except Exception as error:  # a part is written in Python
         raise ValueError(f"the tokenizer truncates or pads, and cannot be copied without that: {error}") from error
     copy.no_truncation()
     copy.no_padding()

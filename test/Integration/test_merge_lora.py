@@ -200,6 +200,7 @@ def test_finds_the_layers_of_an_adapter(tmp_path, adapted, initializers, changed
     (["fc"], ["a.fc", "b.fc"],
      "'fc.weight' of the adapter could be 'a.fc.weight' or 'b.fc.weight' of the model: expects a model with the names of the adapter"),
     (["fc", "out"], ["a.fc", "b.out"], "the model has no initializers for 'fc.weight', 'out.weight' of"),
+    (["fc", "out"], ["x", "y"], "export it with the names of its parameters, as gpuopt.export does"),
     (["fc", "head", "out"], ["model.fc", "model.out"], "the model has no initializers for 'head.weight' of"),
     (["fc", "head", "out"], ["fc", "out"], "the model has no initializers for 'head.weight' of"),
     (["a.fc", "a.head", "a.out"], ["fc", "out"], "the model has no initializers for 'a.head.weight' of"),

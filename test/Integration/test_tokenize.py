@@ -284,7 +284,7 @@ def test_what_is_refused(tokenizer, tmp_path, monkeypatch):
     (tmp_path / "deep.jsonl").write_text('{"text": "a"}\n{"text": ' + "[" * 200000 + "\n")
     assert f"line 2 of '{tmp_path / 'deep.jsonl'}' is no JSON that can be read: it is nested too deeply\n" in refusal("deep.jsonl")
     (tmp_path / "list.json").write_text('[{"text": "a"}]')
-    assert f"line 1 of '{tmp_path / 'list.json'}' is no JSON object with a field 'text'\n" in refusal("list.json")
+    assert f"line 1 of '{tmp_path / 'list.json'}' is no JSON object with a field 'text'; each line of the file must be one\n" in refusal("list.json")
     known = Tokenizer(models.WordLevel({"a": 0}))
     known.save(str(tmp_path / "words.json"))
     assert f"the tokenizer cannot encode '{tmp_path / 'good.txt'}': WordLevel error: Missing [UNK] token" in refusal("good.txt", path=tmp_path / "words.json")

@@ -58,22 +58,52 @@ private:
         .Default("");
   }
 
-  /// Takes a member of a set, or its end. A set of POSIX knows no escapes.
+  /// Takes a member of a set, or its end. A set of POSIX knows no escapes: a ]
+  /// is a member where it is the first one, and a - where it is the last.
   void takeMember() {
     const llvm::StringRef two = rest.take_front(2);
     if (two == "[:" || two == "[." || two == "[=")
       return refuse(2);
-    if (two.front() != '\\') {
-      isInSet = two.front() != ']';
-      return keep(1);
+    if (two.front() == ']') {
+      isInSet = false;
+      return replace(1, hasDash ? "-]" : "]");
     }
+    if (two.front() != '\\')
+      return keep(1);
     const llvm::StringRef escaped = two.drop_front();
     if (escaped == "d" || escaped == "w" || escaped == "s")
       return replace(2, membersOf(escaped));
-    if (escaped.empty() || llvm::isAlnum(escaped[0]) ||
-        llvm::StringRef("[]^-\\").contains(escaped[0]))
+    // A ^ that is the first member would mean all others.
+    if (escaped.empty() || llvm::isAlnum(escaped[0]) || escaped == "[" ||
+        (escaped == "^" && posix.size() == firstMember))
       return refuse(2);
-    replace(2, escaped);
+    if (escaped == "-")
+      hasDash = true;
+    else if (escaped == "]" &&
+             !llvm::StringRef(posix).drop_front(firstMember).starts_with("]"))
+      posix.insert(firstMember, "]");
+    replace(2, escaped == "-" || escaped == "]" ? "" : escaped);
+  }
+
+  /// Takes the begin of a set. Its first member may be a ].
+  void beginSet() {
+    isInSet = true;
+    hasDash = false;
+    keep(rest.starts_with("[^") ? 2 : 1);
+    firstMember = posix.size();
+    if (rest.starts_with("]"))
+      keep(1);
+  }
+
+  /// Returns the length of a {m}, {m,} or {m,n} in front; 0 if there is none.
+  size_t repetitionLength() const {
+    llvm::StringRef text = rest;
+    if (!text.consume_front("{") || text.empty() || !llvm::isDigit(text[0]))
+      return 0;
+    text = text.drop_while(llvm::isDigit);
+    if (text.consume_front(","))
+      text = text.drop_while(llvm::isDigit);
+    return text.consume_front("}") ? rest.size() - text.size() : 0;
   }
 
   /// Takes an escape outside of sets. There is no \b among them: LLVM's ends
@@ -95,7 +125,9 @@ private:
   /// Takes anything else outside of sets.
   void takeToken() {
     const bool isLazy = canBeLazy && rest.front() == '?';
-    canBeLazy = !isLazy && llvm::StringRef("*+?").contains(rest.front());
+    const size_t repetition = repetitionLength();
+    canBeLazy = !isLazy && (repetition > 0 ||
+                            llvm::StringRef("*+?").contains(rest.front()));
     // A lazy repetition matches what a greedy one does, only in another order.
     if (isLazy)
       return replace(1, "");
@@ -105,18 +137,15 @@ private:
       return refuse(3);
     if (rest.starts_with("{,"))
       return refuse(2);
-    if (rest.front() == '[') {
-      isInSet = true;
-      // The first member may be a ].
-      return keep(rest.starts_with("[^]")                            ? 3
-                  : rest.starts_with("[^") || rest.starts_with("[]") ? 2
-                                                                     : 1);
-    }
-    keep(1);
+    if (rest.front() == '[')
+      return beginSet();
+    keep(repetition > 0 ? repetition : 1);
   }
 
   llvm::StringRef rest;   // of the expression of Python
   bool isInSet = false;   // between [ and ]
+  bool hasDash = false;   // as a member of the set
+  size_t firstMember = 0; // where that of the set stands in `posix`
   bool canBeLazy = false; // behind a repetition
 };
 
@@ -136,8 +165,8 @@ public:
     if (refusedPart().empty())
       return regex.isValid(error);
     error = "'" + refusedPart() +
-            "' is not supported as Python means it; write the expression "
-            "without it";
+            "' means something in Python that is not supported here; write the "
+            "expression without it";
     return false;
   }
 

@@ -154,7 +154,7 @@ TEST_F(StuckTest, FewSkippedStepsCostNoCheckpoint) {
     EXPECT_TRUE(std::filesystem::exists(folder / "a/checkpoint-" +
                                         std::to_string(step)))
         << step;
-  EXPECT_EQ(error.find("is not saved"), std::string::npos) << error;
+  EXPECT_EQ(error.find("no checkpoint of step"), std::string::npos) << error;
 }
 TEST_F(StuckTest, ACheckpointThatIsLeftOutIsTold) {
   skip_at(1, /*last=*/13);
@@ -162,9 +162,22 @@ TEST_F(StuckTest, ACheckpointThatIsLeftOutIsTold) {
   EXPECT_TRUE(std::filesystem::exists(folder / "a/checkpoint-12"));
   EXPECT_FALSE(std::filesystem::exists(folder / "a/checkpoint-13"));
   EXPECT_TRUE(std::filesystem::exists(folder / "a/checkpoint-14"));
-  EXPECT_NE(error.find("warning: what step 13 has come to is not saved: steps "
-                       "are skipped at the least loss scale"),
+  EXPECT_NE(error.find("warning: no checkpoint of step 13 is written, because "
+                       "its gradients are infinite or NaN and the loss scale "
+                       "cannot fall: an earlier one stays the last until a "
+                       "step is good again"),
             std::string::npos)
+      << error;
+}
+TEST_F(StuckTest, ARowOfCheckpointsThatAreLeftOutIsToldOnce) {
+  skip_at(1, /*last=*/30);
+  ASSERT_EQ(run("a", {"--max-steps=20", "--save-steps=1"}), 0) << error;
+  EXPECT_TRUE(std::filesystem::exists(folder / "a/checkpoint-12"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "a/checkpoint-20"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "a/model.safetensors"));
+  const size_t told = error.find("no checkpoint of step 13 is written");
+  ASSERT_NE(told, std::string::npos) << error;
+  EXPECT_EQ(error.find("no checkpoint of step", told + 1), std::string::npos)
       << error;
 }
 // A validation is done with the weights alone. If its loss is finite, they are

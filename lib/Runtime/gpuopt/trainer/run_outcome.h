@@ -39,6 +39,16 @@ public:
             "%s\n",
             program.name, static_cast<long long>(step), why);
   }
+  // Tells once in a row of such steps.
+  void tell_no_checkpoint(int64_t step) {
+    if (step > no_checkpoint_of + 1)
+      fprintf(stderr,
+              "%s: warning: no checkpoint of step %lld is written, because its "
+              "gradients are infinite or NaN and the loss scale cannot fall: "
+              "an earlier one stays the last until a step is good again\n",
+              program.name, static_cast<long long>(step));
+    no_checkpoint_of = step;
+  }
   void tell_divergence(int64_t at, const std::string &why = "") {
     diverged = at;
     const std::string text =
@@ -69,7 +79,8 @@ private:
   const Program &program;
   const Settings &s;
   const Checkpoints &checkpoints;
-  int64_t diverged = 0; // a step
+  int64_t diverged = 0;          // a step
+  int64_t no_checkpoint_of = -1; // the last step that was told of
 };
 
 } // namespace gpuopt

@@ -169,10 +169,10 @@ private:
 
   // Whether a checkpoint may take the place of others; tells if it may not. A
   // validation whose result is finite shows that the weights are good.
-  bool may_save() const {
+  bool may_save() {
     if (!watch->is_stuck() || checkpoints.is_best(step))
       return true;
-    outcome.tell_not_saved(step, "steps are skipped at the least loss scale");
+    outcome.tell_no_checkpoint(step);
     return false;
   }
 
