@@ -455,7 +455,7 @@ private:
     now.settings.erase("seed");
     refuse_other_run(folder, saved, now);
     session.load_checkpoint(folder);
-    plateaus = plateaus_of(resumed_validations(saved, now, settings));
+    copy_plateaus(resumed_validations(saved, now, settings), plateaus);
     session.begin_run(settings, settings.max_steps, saved, plateaus.lr_factor,
                       group_rates);
     has_changed = false;

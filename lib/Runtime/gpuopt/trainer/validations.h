@@ -27,15 +27,14 @@ struct ValidationHistory {
   int64_t best_step = 0;
 };
 
-// Returns what reduce_lr_on_plateau knows of the validations, without what the
+// Copies what reduce_lr_on_plateau knows of the validations, without what the
 // end of the run depends on.
-inline ValidationHistory plateaus_of(const ValidationHistory &history) {
-  ValidationHistory plateaus;
-  plateaus.lr_factor = history.lr_factor;
-  plateaus.plateau_best = history.plateau_best;
-  plateaus.plateau_bad = history.plateau_bad;
-  plateaus.plateau_cooldown = history.plateau_cooldown;
-  return plateaus;
+inline void copy_plateaus(const ValidationHistory &from,
+                          ValidationHistory &to) {
+  to.lr_factor = from.lr_factor;
+  to.plateau_best = from.plateau_best;
+  to.plateau_bad = from.plateau_bad;
+  to.plateau_cooldown = from.plateau_cooldown;
 }
 
 // Takes note of a validation, as torch.optim.lr_scheduler.ReduceLROnPlateau

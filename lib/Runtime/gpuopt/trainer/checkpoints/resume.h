@@ -131,12 +131,8 @@ inline ValidationHistory resumed_validations(const RunState &saved,
     history.stopping_bad = first.stopping_bad;
     history.best_step = first.best_step;
   }
-  if (follows_plateaus(saved) && follows_plateaus(now))
-    return history;
-  history.lr_factor = first.lr_factor;
-  history.plateau_best = first.plateau_best;
-  history.plateau_bad = first.plateau_bad;
-  history.plateau_cooldown = first.plateau_cooldown;
+  if (!follows_plateaus(saved) || !follows_plateaus(now))
+    copy_plateaus(first, history);
   return history;
 }
 
